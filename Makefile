@@ -1,0 +1,64 @@
+# Everything runs in .venv; `make demo` and `make test` need nothing but Python 3.11 to 3.13, make and pip.
+SHELL := /bin/sh
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+FIND_PYTHON = for name in $$PYTHON python3.13 python3.12 python3.11 python3 python; do \
+	command -v $$name >/dev/null 2>&1 && \
+	$$name -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && \
+	{ echo $$name; break; }; done
+
+.PHONY: help demo test test-slow test-soak test-fuzz test-vllm test-train check format clean .venv
+
+help: ## this list
+	@grep -hE '^[.a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+
+demo: $(STAMP) ## four rounds on the embedded solver, in minutes (weights are fetched once)
+	$(BIN)/python scripts/evolve.py experiment=demo
+
+test: $(STAMP) ## the default suite, under five minutes
+	$(BIN)/python -m pytest
+
+test-slow: $(STAMP) ## tests that take minutes or need the embedded weights
+	$(BIN)/python -m pytest -m slow
+
+test-soak: $(STAMP) ## long endurance runs
+	$(BIN)/python -m pytest -m soak
+
+test-fuzz: $(STAMP) ## long randomised runs
+	$(BIN)/python -m pytest -m fuzz
+
+test-vllm: $(VENV)-vllm/.installed ## against a local vLLM, in an environment of its own
+	$(VENV)-vllm/bin/python -m pytest -m vllm
+
+test-train: $(VENV)-train/.installed ## training, in an environment of its own
+	$(VENV)-train/bin/python -m pytest -m train
+
+check: $(STAMP) ## format, lint, types, import layers, sizes
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python scripts/sizes.py
+
+format: $(STAMP) ## rewrite the code in the one format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean: ## caches and builds; never the environments, never outputs/
+	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv: $(STAMP) ## the environment that demo, test and check use
+
+$(STAMP): pyproject.toml
+	@python=$$($(FIND_PYTHON)); \
+	if [ -z "$$python" ]; then echo "coevolve needs Python 3.11, 3.12 or 3.13 with venv; set PYTHON=<path>" >&2; exit 2; fi; \
+	[ -x $(BIN)/python ] || $$python -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[embedded,dev]'
+	@touch $@
+
+$(VENV)-%/.installed: pyproject.toml
+	@python=$$($(FIND_PYTHON)); [ -x $(VENV)-$*/bin/python ] || $$python -m venv $(VENV)-$*
+	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*,dev]'
+	@touch $@

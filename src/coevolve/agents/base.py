@@ -1,0 +1,97 @@
+"""How every role is asked: rendered prompt, JSON payload, typed reply, one repair turn."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any, TypeVar
+
+from jinja2 import StrictUndefined
+from jinja2.exceptions import TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from pydantic import BaseModel, ValidationError
+
+from coevolve.agents.replies import FORMS
+from coevolve.config import ConstraintsConfig
+from coevolve.errors import ConfigError, TruncatedReply, UnparsableReply
+from coevolve.ledger import CallKey
+from coevolve.llm.base import ChatRequest, Message, Sampling
+from coevolve.llm.calls import Calls, Seat
+from coevolve.llm.replies import extract_object
+
+ReplyType = TypeVar("ReplyType", bound=BaseModel)
+REPAIR = "That reply does not fit: {fault}. Answer again with the one JSON object only."
+
+
+def package_prompt(folder: str, name: str) -> str:
+    """The text of a prompt shipped with the package (`fixed`, `improver`)."""
+    return resources.files("coevolve").joinpath(folder, f"{name}.md").read_text(encoding="utf-8")
+
+
+def render(prompt: str, variables: Mapping[str, object]) -> str:
+    """Fill a prompt's placeholders; an undefined one is an error. Raises ConfigError."""
+    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
+    try:
+        return environment.from_string(prompt).render(variables)
+    except TemplateError as error:
+        raise ConfigError(f"a prompt cannot be rendered: {error}") from error
+
+
+def draw_seed(run_seed: int, key: CallKey) -> int:
+    """The sampling seed of one call, from the run's seed and the call's place.
+
+    Baseline and candidates of one round share their draws (common random numbers): an unchanged harness then scores
+    exactly as the baseline did, and a comparison is paired.
+    """
+    scope = key.scope
+    phase = "probe" if scope.probe else scope.phase
+    place = f"{run_seed}/{scope.round}/{phase}/{key.chain}/{key.step}/{key.role}/{key.attempt}"
+    return int.from_bytes(hashlib.sha256(place.encode()).digest()[:4], "big") >> 1
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What agents work with: the way to models, who sits where, the run's seed and Gamma."""
+
+    calls: Calls
+    seats: Mapping[str, tuple[Seat, ...]]
+    """Role -> its models; only Verify has more than one."""
+    seed: int
+    constraints: ConstraintsConfig
+
+    async def ask(
+        self,
+        key: CallKey,
+        system: str,
+        payload: Mapping[str, Any],
+        reply: type[ReplyType],
+        seen: int = 0,
+        member: int = 0,
+    ) -> ReplyType:
+        """Ask the model of `key.role` (the ensemble's `member`). Raises UnparsableReply, TruncatedReply, CallFailed."""
+        seat = self.seats[key.role][member]
+        messages = [Message("system", system), Message("user", json.dumps(payload, ensure_ascii=False))]
+        fault = ""
+        for turn in range(2):
+            call = key._replace(attempt=key.attempt + turn)
+            sampling = Sampling(seat.temperature, seat.max_tokens, draw_seed(self.seed, call))
+            schema = reply.model_json_schema() if seat.schema else None
+            request = ChatRequest(tuple(messages), sampling, schema, key.role)
+            answer = await self.calls.call(call, seat, request, seen)
+            if answer.finish == "length":
+                raise TruncatedReply(f"{call}: the reply met its limit of {seat.max_tokens} tokens")
+            try:
+                return reply.model_validate(extract_object(answer.text))
+            except ValidationError as error:
+                first = error.errors()[0]
+                fault = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+            except UnparsableReply as error:
+                fault = str(error)
+            messages += [Message("assistant", answer.text), Message("user", REPAIR.format(fault=fault))]
+        raise UnparsableReply(f"{key}: {fault}")
+
+    def variables(self, role: str, domain: str) -> dict[str, object]:
+        """What a role prompt may name."""
+        form = FORMS["extend" if role == "revise" else role]
+        return {"domain": domain, "schema": form, "question_chars": self.constraints.question_chars}

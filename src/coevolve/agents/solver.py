@@ -1,0 +1,58 @@
+"""One attempt of a solving model at a task, graded by the fixed verifier."""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from coevolve.agents.base import draw_seed
+from coevolve.agents.solver_prompts import solver_messages, solver_stop
+from coevolve.errors import CallFailed
+from coevolve.ledger import CallKey
+from coevolve.llm.base import ChatRequest, Sampling
+from coevolve.llm.calls import Calls, Seat
+from coevolve.tasks import Draft
+from coevolve.verifiers.base import Verifiers
+
+
+class Attempt(NamedTuple):
+    """One attempt: how it ended and its text."""
+
+    outcome: Literal["correct", "wrong", "truncated", "unparsed", "unknown"]
+    text: str
+    extracted: str
+
+
+@dataclass(frozen=True, slots=True)
+class Solver:
+    """A solving model at its seat; its prompts, sampling and model are outside every edit (I1)."""
+
+    calls: Calls
+    seat: Seat
+    style: Literal["few_shot", "plain"]
+    verifiers: Verifiers
+    seed: int
+
+    async def attempt(self, key: CallKey, domain: str, draft: Draft) -> Attempt:
+        """One attempt at `draft`. A failed call is no outcome: it is made again once, then CallFailed (I8)."""
+        request = ChatRequest(
+            messages=solver_messages(domain, draft, self.style),
+            sampling=Sampling(
+                self.seat.temperature,
+                self.seat.max_tokens,
+                draw_seed(self.seed, key),
+                solver_stop(draft, self.style),
+            ),
+            schema_name="solver",
+        )
+        try:
+            reply = await self.calls.call(key, self.seat, request)
+        except CallFailed:
+            reply = await self.calls.call(key, self.seat, request)
+        grade = await self.verifiers.grade(domain, draft, reply.text)
+        extracted = grade.extracted or ""
+        if reply.finish == "length":
+            return Attempt("truncated", reply.text, extracted)
+        if grade.verdict == "equal":
+            return Attempt("correct", reply.text, extracted)
+        if grade.extracted is None:
+            return Attempt("unparsed", reply.text, extracted)
+        return Attempt("wrong" if grade.verdict == "different" else "unknown", reply.text, extracted)

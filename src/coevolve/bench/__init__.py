@@ -1,0 +1,43 @@
+"""Measurements of the parts, one module a section; each returns the figures that its last printed line holds."""
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from inspect import signature
+from pkgutil import iter_modules
+from typing import Any
+
+from coevolve.config import Config
+from coevolve.errors import ConfigError
+
+
+class BenchConfig(Config):
+    """What scripts/bench.py takes."""
+
+    section: str | None
+    math_pairs: str | None
+    """verifiers: JSON lines of answer pairs to judge."""
+    science_pairs: str | None
+    planted: str | None
+    """curation: a set with planted overlaps."""
+
+
+def measure(config: BenchConfig) -> dict[str, Any]:
+    """Run the configured section with the settings that it takes. Raises ConfigError for an unknown one."""
+    names = [module.name for module in iter_modules(__path__)]
+    if config.section not in names:
+        raise ConfigError(f"section={config.section}: no such section; give one of {', '.join(sections(names))}")
+    bench = _bench(config.section)
+    if bench is None:
+        raise ConfigError(f"section={config.section}: measures nothing; give one of {', '.join(sections(names))}")
+    given = config.model_dump()
+    figures: dict[str, Any] = bench(**{name: given[name] for name in signature(bench).parameters})
+    return figures
+
+
+def sections(names: Sequence[str]) -> list[str]:
+    """Those of the modules that are a section: they hold `bench_<name>`."""
+    return [name for name in names if _bench(name) is not None]
+
+
+def _bench(name: str) -> Callable[..., Any] | None:
+    return getattr(import_module(f"{__name__}.{name}"), f"bench_{name}", None)

@@ -1,0 +1,171 @@
+"""From what the user typed to a checked configuration, from a run's end to an exit code. The only importer of Hydra.
+
+Hydra composes, pydantic decides: `load` validates once and nothing below it sees a DictConfig.
+"""
+
+import hashlib
+import io
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import redirect_stderr
+from pathlib import Path
+from typing import Any, Literal, NoReturn, TypeVar
+
+import hydra
+from hydra._internal.utils import get_args_parser
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException, OverrideParseException
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from pydantic import ValidationError
+
+from coevolve.config import Config, RunConfig
+from coevolve.errors import CoevolveError, ConfigError, Stopped, UserError, boundary
+from coevolve.explain import explain_hydra, explain_validation, flat_keys, one_line, open_keys
+
+C = TypeVar("C", bound=Config)
+ConfigName = Literal["config", "doctor", "track", "bench"]
+SWEEP_VARIABLE = "COEVOLVE_SWEEP"
+
+
+class JobFailed(Exception):
+    """One job of a sweep failed and has said why; the others go on."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+def conf_dir() -> Path:
+    """The folder of configuration: conf/ of the checkout, else the copy inside the installed package."""
+    package = Path(__file__).resolve().parent
+    for folder in (package.parents[1] / "conf", package / "_conf"):
+        if (folder / "config.yaml").is_file():
+            return folder
+    raise ConfigError(f"there is no conf/ beside {package}; install the package again")
+
+
+def load(composed: DictConfig, kind: type[C]) -> C:
+    """The composed configuration, checked whole against `kind`. Raises ConfigError with one line."""
+    try:
+        plain = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)
+    except OmegaConfBaseException as error:
+        raise ConfigError(explain_hydra(str(error), ())) from error
+    try:
+        return kind.model_validate(plain)
+    except ValidationError as error:
+        raise ConfigError(explain_validation(error, plain)) from error
+
+
+def compose(*overrides: str, config_name: ConfigName = "config") -> DictConfig:
+    """What the command line `overrides` compose to, outside a Hydra job. Raises Hydra's own errors."""
+    with hydra.initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        return hydra.compose(config_name, overrides=list(overrides))
+
+
+def run_folder(config: RunConfig) -> Path:
+    """Where the run lives: `<outputs>/<name>`, or named by experiment, arm, domain, solver, gate and seed."""
+    if config.name is not None:
+        parts = Path(config.name).parts
+        if not parts or Path(config.name).is_absolute() or ".." in parts:
+            raise ConfigError(f"name={config.name!r}: give a folder name below outputs={config.outputs}")
+        return Path(config.outputs, *parts).absolute()
+    arm = f"{config.ablation.name}-{config.domain.name}-{config.solver.name}-{config.gate.name}-seed{config.seed}"
+    return Path(config.outputs, config.experiment, arm).absolute()
+
+
+def entry(main: Callable[[C], int], kind: type[C], config_name: ConfigName = "config") -> NoReturn:
+    """Run a script: compose, check, call `main`, exit with its code.
+
+    Exit codes: 0 done; 2 the input is wrong, one line on stderr; 3 stopped with everything saved; 1 anything else.
+    """
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises instead of printing and exiting
+    _check_flags()
+    if {"-m", "--multirun"} & set(sys.argv[1:]):
+        os.environ.setdefault(SWEEP_VARIABLE, sweep_name(sys.argv[1:]))
+    codes: list[int] = []
+
+    def job(composed: DictConfig) -> None:
+        code = _run(main, composed, kind)
+        if HydraConfig.get().mode == RunMode.MULTIRUN and code:
+            raise JobFailed(code)
+        codes.append(code)
+
+    try:
+        hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name=config_name)(job)()
+    except JobFailed as failure:
+        sys.exit(failure.code)
+    except (HydraException, OmegaConfBaseException) as error:
+        _say(_explained(error, config_name))
+        sys.exit(2)
+    except UserError as error:
+        _say(one_line(error))
+        sys.exit(2)
+    sys.exit(max(codes, default=0))
+
+
+def sweep_name(arguments: list[str]) -> str:
+    """A name that is the same whenever the same sweep is started again, whatever the order of its words."""
+    words = sorted(word for word in arguments if word not in {"-m", "--multirun"})
+    experiment = next((word.split("=")[1] for word in words if word.startswith("experiment=")), "sweep")
+    return f"{experiment.replace(',', '+')}-{hashlib.sha256(' '.join(words).encode()).hexdigest()[:8]}"
+
+
+def _run(main: Callable[[C], int], composed: DictConfig, kind: type[C]) -> int:
+    if HydraConfig.get().mode == RunMode.MULTIRUN:
+        job = HydraConfig.get()
+        print(f"job {job.job.num}: {' '.join(job.overrides.task)}", file=sys.stderr)
+    try:
+        with boundary(CoevolveError, "unexpected"):
+            return main(load(composed, kind))
+    except KeyboardInterrupt:
+        _say("interrupted")
+        raise SystemExit(3) from None
+    except CoevolveError as error:
+        return _exit_code(error)
+
+
+def _exit_code(error: CoevolveError) -> int:
+    named = _named(error) or _named(error.__cause__)
+    if named is None:
+        traceback.print_exception(error.__cause__ or error)
+        return 1
+    _say(one_line(named))
+    return 2 if isinstance(named, UserError) else 3 if isinstance(named, Stopped) else 1
+
+
+def _named(error: BaseException | None) -> CoevolveError | None:
+    """The failure of our own vocabulary in `error`, also from within an exception group; user errors first."""
+    if isinstance(error, BaseExceptionGroup):
+        found = [named for inner in error.exceptions if (named := _named(inner))]
+        return min(found, key=lambda named: not isinstance(named, UserError), default=None)
+    if isinstance(error, CoevolveError) and type(error) is not CoevolveError:
+        return error
+    return None
+
+
+def _say(line: str) -> None:
+    print(f"coevolve: {line}", file=sys.stderr)
+
+
+def _check_flags() -> None:
+    """Refuse an unknown flag in one line, before Hydra's parser prints its usage."""
+    said = io.StringIO()
+    try:
+        with redirect_stderr(said):
+            get_args_parser().parse_args([word for word in sys.argv[1:] if word != "--version"])
+    except SystemExit:
+        last = said.getvalue().strip().rpartition("\n")[2]
+        _say(f"{last.rpartition('error: ')[2]} (keys are given as key=value)")
+        sys.exit(2)
+
+
+def _explained(error: Exception, config_name: ConfigName) -> str:
+    if isinstance(error, OverrideParseException):
+        return f"cannot read {error.override!r}: give key=value, quoted where the value has brackets or commas"
+    plain: Any = OmegaConf.to_container(compose(config_name=config_name), resolve=False)
+    groups = [folder.name for folder in conf_dir().iterdir() if folder.is_dir()]
+    return explain_hydra(str(error), [*groups, *flat_keys(plain)], open_keys(plain))

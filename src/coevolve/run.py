@@ -1,0 +1,180 @@
+"""One run: from a checked configuration to a finished (or saved) run folder."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from coevolve.agents.base import Desk
+from coevolve.agents.solver import Solver
+from coevolve.algorithm import evolve
+from coevolve.archive import Archive, Version, load_record, load_tasks
+from coevolve.build import run_folder
+from coevolve.config import RunConfig
+from coevolve.errors import DataError
+from coevolve.evaluation.solver import score
+from coevolve.event_log import EventLog
+from coevolve.events import Scope
+from coevolve.identity import config_hash, fixed_hash, only_one, same_configuration
+from coevolve.journal import Journal
+from coevolve.lab import ModelLab, brief
+from coevolve.ledger import Ledger
+from coevolve.llm.budgets import Budgets
+from coevolve.llm.calls import Calls
+from coevolve.progress import print_closing, what_next
+from coevolve.seats import build_seats, model_names
+from coevolve.start import Start
+from coevolve.summary import Summary
+from coevolve.synthesis.verification import FixedVerifier
+from coevolve.tracking import Tracker
+from coevolve.verifiers.base import Verifiers
+from coevolve.watch import Watch
+
+
+def main(config: RunConfig) -> int:
+    """Run, or continue, or report a finished run. Raises UserError and Stopped; returns 0 when complete."""
+    folder = run_folder(config)
+    if config.fresh and folder.exists():
+        folder.rename(folder.with_name(f"{folder.name}.before-{datetime.now(UTC):%Y%m%d-%H%M%S}"))
+    folder.mkdir(parents=True, exist_ok=True)
+    with only_one(folder):
+        same_configuration(config, folder / "config.yaml")
+        return asyncio.run(_run(config, folder))
+
+
+async def _run(config: RunConfig, folder: Path) -> int:
+    started = time.monotonic()
+    tracker = Tracker(config.tracking, folder)
+    archive = Archive(folder / "archive", None)
+    summary = Summary(folder / "summary.json", _head(config), archive)
+    before = summary.wall_seconds
+
+    def wall() -> float:
+        return before + time.monotonic() - started
+
+    with Watch(config) as watch:
+        if summary.complete and summary.rows[-1]["round"] >= config.rounds:
+            watch.say("this run is complete; fresh=true starts it anew and keeps this folder")
+        else:
+            tracker.start()
+            ended: Literal["FINISHED", "KILLED"] = "KILLED"
+
+            def archived(version: Version) -> None:
+                summary.add(version.record(), wall())
+                tracker.notify()
+
+            archive.on_add = archived
+            try:
+                async with _open_lab(config, folder, watch) as lab:
+                    await evolve(lab, archive, config)
+                    summary.note(**await _closing_figures(lab, archive))
+                    summary.write(complete=True, wall_seconds=wall())
+                ended = "FINISHED"
+            finally:
+                if left := tracker.finish(ended):
+                    watch.say(left)
+    print_closing(summary.content(), closing_lines(summary.content(), folder, tracker.links()))
+    return 0
+
+
+def closing_lines(content: dict[str, Any], folder: Path, links: tuple[str, ...]) -> list[str]:
+    """What is said below the closing table."""
+    lines = []
+    if control := content.get("control"):
+        low, high = control["interval"]
+        lines.append(
+            f"control: the unchanged seeds, measured again at the end: {control['accuracy']['all']:.1%} "
+            f"({low:.1%} - {high:.1%}, n = {control['n_tasks']} tasks x {control['n_attempts']} attempts in all)"
+        )
+    if seeds := content.get("seeds"):
+        lines.append("seeds: " + ", ".join(f"{name} {value}" for name, value in seeds.items()))
+    if (seconds := content.get("seconds_an_attempt")) is not None:
+        lines.append(
+            f"solver: {content['solver']['model']}, {seconds:.2f} s an attempt (wall time of measuring stages)"
+        )
+    lines.append("costs are US dollars per original seed; nominal prices for local and procedural models")
+    return lines + what_next(folder, links)
+
+
+@asynccontextmanager
+async def _open_lab(config: RunConfig, folder: Path, watch: Watch) -> AsyncIterator[ModelLab]:
+    """Everything a run works with, opened and closed in order; Ctrl-C once lets calls in flight end."""
+    archive = Archive(folder / "archive", None)
+    newest = archive.latest()
+    files = newest.files if newest else {"ledger": 0, "events": 0}
+    seats = build_seats(config)
+    verifiers = Verifiers(config.verification)
+    fixed = fixed_hash(config, verifiers.code_hash)
+    if newest is not None and newest.fixed_hash != fixed:
+        raise DataError(
+            f"{folder}: made under another verifier, solver or fixed prompt ({newest.fixed_hash}, now {fixed}); its "
+            "rounds cannot be compared with new ones: fresh=true starts anew and keeps the old folder"
+        )
+    ledger, log = Ledger(folder / "ledger.jsonl", files["ledger"]), EventLog(folder / "events.jsonl", files["events"])
+    for path in archive.paths():
+        ledger.restore(load_record(path)["costs"]["cells"])
+    journal = Journal(folder / "journal")
+    calls = Calls(journal, ledger, Budgets(config.budget, ledger), watch.call)
+    desk = Desk(calls, seats.roles, config.seed, config.constraints)
+    solver = Solver(calls, seats.solver, config.solver.style, verifiers, config.seed)
+    own = Solver(calls, seats.attempt, config.solver.style, verifiers, config.seed)
+    verify = FixedVerifier(desk, verifiers, own, config.verification)
+    start = Start(config)
+    lab = ModelLab(config, desk, solver, verify, log, fixed, config_hash(config), start, watch.event)
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, _stopper(calls, watch))
+    loop.add_signal_handler(signal.SIGTERM, _stopper(calls, watch))
+    try:
+        yield lab
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+        loop.remove_signal_handler(signal.SIGTERM)
+        journal.close()
+        ledger.close()
+        log.close()
+        await verifiers.close()
+        await seats.close()
+
+
+def _stopper(calls: Calls, watch: Watch) -> Callable[[], None]:
+    asked = iter([True])
+
+    def stop() -> None:
+        if next(asked, False):
+            calls.stop()
+            watch.say("stopping: calls in flight end and are saved; press Ctrl-C again to stop at once")
+        else:
+            os._exit(3)
+
+    return stop
+
+
+async def _closing_figures(lab: ModelLab, archive: Archive) -> dict[str, Any]:
+    """The control: the unchanged seeds measured again, which shows what is regression to the mean."""
+    paths = archive.paths()
+    number = len(paths)
+    lab.desk.calls.start_round(lab.config.rounds + 1)
+    scope = Scope(round=lab.config.rounds + 1, phase="reporting", probe="control")
+    seeds = load_tasks(paths[0] / "tasks.jsonl")
+    scores, _ = await score(lab.solver, scope, seeds, lab.config.budget.attempts)
+    lab.log.flush()
+    lab.desk.calls.ledger.flush()
+    return {"control": brief(scores), "versions": number}
+
+
+def _head(config: RunConfig) -> dict[str, Any]:
+    return {
+        "experiment": config.experiment,
+        "ablation": config.ablation.name,
+        "domain": config.domain.name,
+        "gate": config.gate.name,
+        "seed": config.seed,
+        "solver": {"name": config.solver.name, "model": config.solver.model},
+        "models": model_names(config),
+        "unsafe_execution": config.verification.allow_unsafe,
+    }

@@ -1,0 +1,79 @@
+"""Which model sits where: from configuration to seats, one client an endpoint."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from coevolve.config import ModelConfig, RunConfig, SolverConfig
+from coevolve.llm.base import ChatModel
+from coevolve.llm.calls import Seat
+from coevolve.llm.embedded import EmbeddedModel
+from coevolve.llm.openai import OpenAIModel
+from coevolve.llm.scripted import ScriptedSolver
+from coevolve.llm.weights import locate
+from coevolve.procedural.model import ProceduralModel
+
+AGENT_ROLES = ("director", "extend", "revise", "meta_skill", "meta_harness")
+
+
+@dataclass(slots=True)
+class Seats:
+    """All seats of a run, and the models to close at its end."""
+
+    roles: dict[str, tuple[Seat, ...]]
+    solver: Seat
+    attempt: Seat
+    """The generating model at its own attempt inside Verify."""
+    models: list[ChatModel] = field(default_factory=list)
+
+    async def close(self) -> None:
+        """Close every model."""
+        for model in self.models:
+            await model.close()
+
+
+def build_seats(config: RunConfig) -> Seats:
+    """Open the models of a run. Raises EndpointError, MissingExtra, DataError before any call is made."""
+    solver = Seat(
+        solver_model(config.solver), config.solver.price, config.solver.temperature, config.solver.max_tokens, False
+    )
+    known: dict[tuple[str, ...], ChatModel] = {}
+
+    def seat(role: ModelConfig) -> Seat:
+        if role.kind == "solver":
+            return solver
+        place = (role.kind, role.name, role.base_url or "", role.key_env or "", str(role.thinking), role.schema_mode)
+        model = known.get(place) or known.setdefault(place, _agent_model(role))
+        return Seat(model, role.price, role.temperature, role.max_tokens)
+
+    models = config.models
+    roles = {role: (seat(getattr(models, role)),) for role in AGENT_ROLES}
+    roles["verify"] = tuple(seat(member) for member in models.verify)
+    attempt = seat(models.attempt)
+    return Seats(roles, solver, attempt, [solver.model, *known.values()])
+
+
+def solver_model(config: SolverConfig) -> ChatModel:
+    """The fixed solver."""
+    if config.kind == "embedded":
+        path = locate(config.model, config.path)
+        return EmbeddedModel(path, name=config.model, slots=config.slots, threads=config.threads)
+    if config.kind == "scripted":
+        return ScriptedSolver()
+    return OpenAIModel.of_solver(config)
+
+
+def _agent_model(role: ModelConfig) -> ChatModel:
+    if role.kind == "procedural":
+        return ProceduralModel()
+    return OpenAIModel(role)
+
+
+def model_names(config: RunConfig) -> dict[str, str]:
+    """Role -> model name, for summaries."""
+    models = config.models
+    names = {role: getattr(models, role).name for role in (*AGENT_ROLES, "attempt")}
+    names["verify"] = ", ".join(member.name for member in models.verify)
+    return {
+        role: config.solver.model if name == "solver" else Path(name).name
+        for role, name in sorted(names.items())
+    }

@@ -1,0 +1,82 @@
+"""Lines 3-4 of Algorithm 1: seeds and H_0, or an archived version to go on from."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coevolve.archive import Version, load_version
+from coevolve.config import RunConfig
+from coevolve.curation.screen import screen
+from coevolve.curation.sources import read_seeds, verified_seeds
+from coevolve.errors import DataError
+from coevolve.evaluation.outcomes import Scores
+from coevolve.evaluation.solver import attempts
+from coevolve.events import Event, Scope
+from coevolve.harness import check_constraints
+from coevolve.harness_folder import initial_harness
+from coevolve.lab import ModelLab, measured
+from coevolve.tasks import Task
+
+
+@dataclass(slots=True)
+class Start:
+    """Makes the version a run begins with."""
+
+    config: RunConfig
+
+    async def __call__(self, lab: ModelLab) -> Version:
+        """Curate, screen, measure round 0 on fresh attempts; or take up `from_version`."""
+        if self.config.from_version is not None:
+            return self._continued(lab, load_version(Path(self.config.from_version)))
+        lab.start_round(0)
+        harness = initial_harness()
+        check_constraints(harness, self.config.constraints)
+        tasks, seeds = await self._seeds(lab)
+        tasks = tuple(task.model_copy(update={"harness_id": harness.id}) for task in tasks)
+        scores: Scores = await lab.report_accuracy(0, tasks)
+        return lab.version(
+            version=0,
+            round=0,
+            parents=(),
+            status="initial",
+            harness=harness,
+            tasks=measured(tasks, scores),
+            evaluations={"reporting": scores.record(), "seeds": seeds},
+            rejections=(),
+        )
+
+    def _continued(self, lab: ModelLab, source: Version) -> Version:
+        lab.start_round(source.round)
+        return lab.version(
+            version=0,
+            round=source.round,
+            parents=(source.harness.id,),
+            status="initial",
+            harness=source.harness,
+            tasks=source.tasks,
+            evaluations={"reporting": source.evaluations["reporting"], "from_version": self.config.from_version},
+            rejections=(),
+        )
+
+    async def _seeds(self, lab: ModelLab) -> tuple[tuple[Task, ...], dict[str, Any]]:
+        config, scope = self.config, Scope(round=0, phase="initialisation")
+        report = read_seeds(config.seeds, config.domain.include, config.seed)
+        candidates, issues = await verified_seeds(report.tasks, lab.verify.verifiers)
+        for issue in [*report.issues, *issues]:
+            lab.emit(Event(kind="seed_issue", scope=scope, data=issue._asdict()))
+
+        async def solve(task: Task, n: int) -> tuple[int, int]:
+            made = await attempts(lab.solver, scope, task, n)
+            return sum(attempt.outcome == "correct" for attempt in made), len(made)
+
+        result = await screen(candidates, config.seeds, config.domain.include, solve)
+        for domain in config.domain.include:
+            if not any(task.domain == domain for task in result.kept):
+                source = " ".join(filter(None, (config.seeds.source, config.seeds.path)))
+                raise DataError(
+                    f"no {domain} seed is left after reading and screening ({source}); give more seeds, drop the "
+                    "domain, or set seeds.screen.enabled=false"
+                )
+        shares = {"read": len(report.tasks), "issues": len(report.issues) + len(issues), **result.shares}
+        lab.emit(Event(kind="seeds", scope=scope, data=shares))
+        return result.kept, shares

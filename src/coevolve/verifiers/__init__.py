@@ -1,0 +1,1 @@
+"""Verifiers: the fixed judges of answers and tasks, outside every edit (I1)."""

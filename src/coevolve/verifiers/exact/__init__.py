@@ -1,0 +1,1 @@
+"""Answer equivalence without evaluation of text: own notation, exact numbers, high precision. No pydantic, no sympy."""

@@ -1,0 +1,194 @@
+"""Every option of every group composes and validates; every mistake is one line with its cure and exit code 2."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hydra.errors import HydraException
+
+from coevolve.bench import BenchConfig
+from coevolve.build import compose, conf_dir, load, run_folder, sweep_name
+from coevolve.config import Config, RunConfig
+from coevolve.doctor import DoctorConfig
+from coevolve.errors import ConfigError
+from coevolve.explain import explain_hydra, nearest
+from coevolve.tracking.later import TrackConfig
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+OPTIONS = sorted(f"{path.parent.name}={path.stem}" for path in conf_dir().glob("*/*.yaml"))
+PRICE_UNKNOWN = {"models=openai_compatible", "models=paper", "solver=openai"}
+
+
+def configured(*overrides: str) -> RunConfig:
+    return load(compose(*overrides), RunConfig)
+
+
+def run_script(name: str, *arguments: str, cwd: Path = REPOSITORY) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(REPOSITORY / "scripts" / name), *arguments]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_every_option_composes_and_validates(option: str) -> None:
+    tokens = ["gate.cost_unit=tokens"] if option in PRICE_UNKNOWN else []
+    config = configured(option, *tokens)
+    group, _, name = option.partition("=")
+    if group in ("domain", "models", "solver", "ablation", "gate"):
+        assert getattr(config, group).name == name
+    if group == "experiment":
+        assert config.experiment == name
+
+
+@pytest.mark.parametrize("option", sorted(PRICE_UNKNOWN))
+def test_an_unknown_price_refuses_a_gate_in_dollars(option: str) -> None:
+    with pytest.raises(ConfigError, match="price"):
+        configured(option)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("doctor", DoctorConfig), ("track", TrackConfig), ("bench", BenchConfig)])
+def test_the_other_commands_validate_too(name: str, kind: type[Config]) -> None:
+    needed = ["run=x"] if name == "track" else []
+    load(compose(*needed, config_name=name), kind)  # type: ignore[arg-type]
+
+
+def test_arms_are_two_switches() -> None:
+    arms = {name: configured(f"ablation={name}").ablation for name in ("task_only", "online", "post_task", "full")}
+    assert {name: (arm.online, arm.post_task) for name, arm in arms.items()} == {
+        "task_only": (False, False),
+        "online": (True, False),
+        "post_task": (False, True),
+        "full": (True, True),
+    }
+
+
+def test_one_address_sets_every_role_and_a_role_may_differ() -> None:
+    words = ("models=openai_compatible", "gate.cost_unit=tokens", "models.base_url=http://a", "models.model=m")
+    models = configured(*words, "models.verify.0.base_url=http://b").models
+    assert {models.director.base_url, models.attempt.base_url, models.meta_harness.base_url} == {"http://a"}
+    assert models.verify[0].base_url == "http://b"
+    assert models.extend.name == "m"
+
+
+def test_the_paper_uses_the_roles_of_its_appendix() -> None:
+    models = configured("models=paper", "gate.cost_unit=tokens").models
+    assert [model.name for model in models.verify] == ["qwen3.8-max", "deepseek-v4-pro", "gpt-5.6"]
+    assert all(model.thinking for model in (models.director, models.extend, models.revise, *models.verify))
+
+
+def test_an_arm_on_the_command_line_wins_over_the_experiment() -> None:
+    assert configured("experiment=demo", "ablation=task_only").ablation.name == "task_only"
+
+
+def test_the_demo_and_the_machinery_have_the_sizes_they_promise() -> None:
+    demo, machinery = configured("experiment=demo"), configured("experiment=machinery")
+    assert (demo.rounds, demo.seeds.per_domain, len(demo.domain.include)) == (4, 2, 3)
+    assert (machinery.rounds, machinery.seeds.per_domain, machinery.budget.candidates) == (14, 50, 1)
+    assert machinery.solver.kind == "scripted"
+
+
+def test_gate_coefficients_are_exact_as_typed() -> None:
+    gate = configured("gate.cost_cap=1.2", "gate.cost_slope=2").gate
+    assert (gate.cost_cap, gate.cost_slope) == ("1.2", "2")
+
+
+def test_the_run_folder_names_what_makes_runs_differ() -> None:
+    config = configured("experiment=ablations", "ablation=online", "domain=math", "seed=7", "outputs=/o")
+    assert run_folder(config) == Path("/o/ablations/online-math-embedded-paper-seed7")
+    assert run_folder(configured("name=mine", "outputs=/o")) == Path("/o/mine")
+
+
+@pytest.mark.parametrize("name", ["/etc/x", "../x", "a/../../b"])
+def test_a_run_name_stays_below_outputs(name: str) -> None:
+    with pytest.raises(ConfigError, match="folder name"):
+        run_folder(configured(f"name={name}"))
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("+budget.foo=1", "budget.foo: unknown key"),
+        ("rounds=many", "rounds='many': Input should be a valid integer"),
+        ("rounds=-1", "greater than or equal to 0"),
+        ("gate.cost_cap=-1", "gate.cost_cap"),
+        ("gate.cost_cap=null", "gate.cost_cap"),
+        ("ablation.name=most", "Input should be 'task_only'"),
+        ("budget.candidates=4", "less than or equal to 3"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_name(override: str, said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        configured(override)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "suggested"),
+    [("budget.rouns", "rounds"), ("budgte", "budget"), ("solver.temprature", "solver.temperature"), ("xyzzy", "")],
+)
+def test_the_nearest_key_is_suggested(wrong: str, suggested: str) -> None:
+    known = ["budget", "budget.candidates", "rounds", "solver.temperature", "models.director.temperature"]
+    assert nearest(wrong, known) == (f"; did you mean {suggested}?" if suggested else "")
+
+
+def test_every_hydra_message_we_know_becomes_one_line() -> None:
+    for words in (("budget.rouns=1",), ("domain=maths",), ("budgte=small",), ("+rounds=1",), ("rounds",), ("a=[1",)):
+        with pytest.raises(HydraException) as caught:
+            compose(*words)
+        assert "\n" not in explain_hydra(str(caught.value), ["rounds"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["budget.rouns=1"], "did you mean rounds?"),
+        (["domain=maths"], "did you mean math? (domain has: all, coding, math, science)"),
+        (["a=[1"], "cannot read 'a=[1'"),
+        (["domain=math,coding"], "needs -m"),
+        (["--foo"], "unrecognized arguments: --foo"),
+        (["--config-dir=/nowhere"], "'/nowhere' not found"),
+        (["seeds.columns.question=q"], "+seeds.columns.question=…"),
+        (["rounds=-1"], "greater than or equal to 0"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_one_line_and_exit_2(tmp_path: Path, arguments: list[str], said: str) -> None:
+    done = run_script("evolve.py", *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+    assert not list(tmp_path.iterdir()), "nothing is left behind"
+
+
+def test_help_names_the_groups_and_a_composed_configuration_can_be_seen(tmp_path: Path) -> None:
+    told = run_script("evolve.py", "--help", cwd=tmp_path)
+    assert told.returncode == 0
+    for group in ("ablation:", "budget:", "experiment:", "solver:"):
+        assert group in told.stdout
+    shown = run_script("evolve.py", "--cfg", "job", "experiment=demo", cwd=tmp_path)
+    assert shown.returncode == 0
+    assert "per_domain: 2" in shown.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_in_a_sweep_a_failing_job_leaves_the_others_alone(tmp_path: Path) -> None:
+    script = tmp_path / "show.py"
+    script.write_text(
+        "from coevolve.build import entry\nfrom coevolve.config import RunConfig\n"
+        "def main(config):\n    print('rounds', config.rounds)\n    return 0\n"
+        "entry(main, RunConfig)\n"
+    )
+    command = [sys.executable, str(script), "-m", "rounds=1,-2,3"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert done.stdout.split() == ["rounds", "1", "rounds", "3"]
+    assert "rounds=-2: Input should be greater than or equal to 0" in done.stderr
+    assert not list(tmp_path.rglob(".hydra"))
+
+
+def test_the_same_sweep_has_the_same_name_whatever_the_order_of_its_words() -> None:
+    one = sweep_name(["-m", "experiment=ablations", "seed=0,1"])
+    assert one == sweep_name(["seed=0,1", "-m", "experiment=ablations"])
+    assert one.startswith("ablations-")
+    assert one != sweep_name(["-m", "experiment=ablations", "seed=0,2"])
