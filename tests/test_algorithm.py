@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coevolve.algorithm import Improvement, Proposed, Test, evolve
+from coevolve.algorithm import Improvement, Proposed, InLoopTest, evolve
 from coevolve.archive import Archive, Version
 from coevolve.build import compose, load
 from coevolve.config import RunConfig
@@ -117,11 +117,11 @@ class ScriptedLab:
     async def meta_skill(self, batch: Any, miss: SolverMiss) -> tuple[SkillProposal, ...]:
         return (proposal(f"online-{miss.scope.round}-{miss.scope.probe or 'production'}"),)
 
-    async def in_loop_test(self, scope: Scope, tasks: Sequence[Task], before: Sequence[Task]) -> Test:
+    async def in_loop_test(self, scope: Scope, tasks: Sequence[Task], before: Sequence[Task]) -> InLoopTest:
         self.calls.append("test")
-        return Test(None, ())
+        return InLoopTest(None, ())
 
-    async def learn(self, scope: Scope, online: Harness, test: Test) -> Harness:
+    async def learn(self, scope: Scope, online: Harness, test: InLoopTest) -> Harness:
         extra = admit(online.skills, [proposal(f"post-{scope.round}")], (), "post_task", self.config.constraints)
         return online.with_skills(extra.library)
 
@@ -130,7 +130,7 @@ class ScriptedLab:
         return self.budget >= 0
 
     async def meta_harness(
-        self, scope: Scope, revised: Harness, batch: Any, test: Test, rejections: Sequence[Any]
+        self, scope: Scope, revised: Harness, batch: Any, test: InLoopTest, rejections: Sequence[Any]
     ) -> Proposed:
         self.proposed_from.append(revised.id)
         self.told.append(len(rejections))

@@ -50,7 +50,7 @@ def test_without_a_terminal_a_stage_is_one_line_however_often_it_advances() -> N
             shown.advance()
         shown.phase(1, "reporting", 24)
     assert out.getvalue().count("\n") == 2
-    assert "round 1/4" in out.getvalue()
+    assert "round 1 of 4" in out.getvalue()
 
 
 def test_a_long_stage_says_where_it_stands_every_few_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,6 +80,9 @@ def test_the_time_left_comes_from_finished_rounds(monkeypatch: pytest.MonkeyPatc
     assert shown.seconds_left() == 180.0
     now[0] = 90.0
     assert shown.seconds_left() == 150.0
+    shown.phase(5, "measuring accuracy", 6)
+    assert shown.seconds_left() is None
+    assert "after the last round" in shown.status()
 
 
 def test_on_a_terminal_the_view_is_live_and_lines_said_stay() -> None:

@@ -5,6 +5,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -121,8 +122,12 @@ def test_a_run_is_mirrored_round_by_round_and_again_without_doubling(tmp_path: P
     tracker.start()
     wait_for_rounds(tracker, 1)
     write_run(folder, rounds=2, complete=True)
+    other = sqlite3.connect(place / "mlflow.db", isolation_level=None, check_same_thread=False)
+    other.execute("begin exclusive")
+    threading.Timer(1.0, other.rollback).start()
     tracker.notify()
-    assert tracker.finish("FINISHED", patience_seconds=60) is None
+    assert tracker.finish("FINISHED", patience_seconds=60) is None, "a store that is locked for a while is waited for"
+    other.close()
     assert tracker.links()[0].endswith("mlflow.db")
     first = points(place / "mlflow.db")
     assert ("accuracy/all", 0, 0.5) in first

@@ -104,6 +104,9 @@ def entry(main: Callable[[C], int], kind: type[C], config_name: ConfigName = "co
     except UserError as error:
         _say(one_line(error))
         sys.exit(2)
+    except BrokenPipeError:  # the reader of our output has gone, as in `--help | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     sys.exit(max(codes, default=0))
 
 

@@ -60,9 +60,14 @@ class Harness(Frozen):
         """Content hash: equal harnesses have equal ids."""
         return content_hash(self)
 
+    def replaced(self, **components: Any) -> "Harness":
+        """A copy with other components. (`model_copy` would take the cached id along.)"""
+        kept = {name: getattr(self, name) for name in Harness.model_fields}
+        return Harness.model_construct(**(kept | components))
+
     def with_skills(self, skills: tuple[Skill, ...]) -> "Harness":
         """A copy with another library."""
-        return self.model_copy(update={"skills": skills})
+        return self.replaced(skills=skills)
 
     def skill(self, name: str) -> Skill | None:
         """The skill of that name, if the library has it."""
@@ -191,21 +196,21 @@ def _apply_prompt(harness: Harness, edit: HarnessEdit) -> Harness:
         raise ConstraintViolation(f"prompt {edit.name!r} is not part of the harness (only {', '.join(EDITABLE_ROLES)})")
     if not isinstance(edit.content, str) or not edit.content.strip():
         raise ConstraintViolation(f"prompt {edit.name!r}: its content must be the new text")
-    return harness.model_copy(update={"prompts": {**harness.prompts, edit.name: edit.content}})
+    return harness.replaced(prompts={**harness.prompts, edit.name: edit.content})
 
 
 def _apply_workflow(harness: Harness, edit: HarnessEdit) -> Harness:
     if edit.name not in Workflow.model_fields:
         raise ConstraintViolation(f"the workflow has no field {edit.name!r}")
     workflow = Workflow.model_validate({**harness.workflow.model_dump(), edit.name: edit.content})
-    return harness.model_copy(update={"workflow": workflow})
+    return harness.replaced(workflow=workflow)
 
 
 def _apply_placement(harness: Harness, edit: HarnessEdit) -> Harness:
     if edit.name not in Placements.model_fields:
         raise ConstraintViolation(f"only verify and revise have a placement, not {edit.name!r}")
     placements = Placements.model_validate({**harness.placements.model_dump(), edit.name: edit.content})
-    return harness.model_copy(update={"placements": placements})
+    return harness.replaced(placements=placements)
 
 
 _APPLY = {

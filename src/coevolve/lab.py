@@ -8,7 +8,7 @@ from coevolve.agents.base import Desk
 from coevolve.agents.meta_harness import meta_harness
 from coevolve.agents.meta_skill import meta_skill
 from coevolve.agents.solver import Solver
-from coevolve.algorithm import Improvement, Proposed, Test
+from coevolve.algorithm import Improvement, Proposed, InLoopTest
 from coevolve.archive import Version
 from coevolve.concurrency import finish_all
 from coevolve.config import RunConfig
@@ -70,13 +70,13 @@ class ModelLab:
         except (ModelError, CeilingReached):
             return ()
 
-    async def in_loop_test(self, scope: Scope, tasks: Sequence[Task], before: Sequence[Task]) -> Test:
+    async def in_loop_test(self, scope: Scope, tasks: Sequence[Task], before: Sequence[Task]) -> InLoopTest:
         """Line 16: four attempts at each retained task; wrong ones at new tasks are failures to learn from."""
         try:
             scores, attempts = await score(self.solver, scope, tasks, self.config.budget.attempts)
         except (CeilingReached, CallFailed) as error:
             self.emit(Event(kind="warning", scope=scope, data={"message": f"in-loop test incomplete: {error}"}))
-            return Test(None, ())
+            return InLoopTest(None, ())
         old = {task.id for task in before}
         failures = []
         for task in tasks:
@@ -87,9 +87,9 @@ class ModelLab:
             draft = task.draft().model_copy(update={"skills_used": task.skills[-self._skills_a_round :]})
             failures.append(SolverMiss(trace, scope, task.chain, 0, task, draft, wrong.text, wrong.extracted))
         self.emit(Event(kind="test", scope=scope, data={**brief(scores), "failures": len(failures)}))
-        return Test(scores, tuple(failures))
+        return InLoopTest(scores, tuple(failures))
 
-    async def learn(self, scope: Scope, online: Harness, test: Test) -> Harness:
+    async def learn(self, scope: Scope, online: Harness, test: InLoopTest) -> Harness:
         """Lines 17-18: Admit(L, MetaSkill(F)) on a copy of the online harness; one call a domain."""
         groups = [[miss for miss in test.failures if miss.task.domain == domain] for domain in DOMAINS]
         groups = [group[:FAILURES_A_DOMAIN] for group in groups if group]
@@ -115,7 +115,7 @@ class ModelLab:
         return self.desk.calls.budgets.left("evaluation")
 
     async def meta_harness(
-        self, scope: Scope, revised: Harness, batch: Batch, test: Test, rejections: Sequence[Mapping[str, object]]
+        self, scope: Scope, revised: Harness, batch: Batch, test: InLoopTest, rejections: Sequence[Mapping[str, object]]
     ) -> Proposed:
         """Line 25: a proposal applied to a fresh copy of the revised harness; Gamma is checked before any probe."""
         feedback = {

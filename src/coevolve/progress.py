@@ -89,7 +89,7 @@ class Progress:
 
     def seconds_left(self) -> float | None:
         """Time left by the mean of the rounds finished since the start; None before the first."""
-        if not self._round_seconds or self._round_begun is None:
+        if not self._round_seconds or self._round_begun is None or self._round > self._rounds:
             return None
         mean = sum(self._round_seconds) / len(self._round_seconds)
         in_this_round = time.monotonic() - self._round_begun
@@ -99,7 +99,7 @@ class Progress:
         """Everything on one line."""
         left = self.seconds_left()
         parts = [
-            f"round {self._round}/{self._rounds}",
+            self._where(),
             f"{self._phase} {self._done}/{self._total}" if self._total else self._phase,
             *self._shown(),
             f"{clock(time.monotonic() - self._begun)} gone" + (f", about {clock(left)} left" if left else ""),
@@ -110,11 +110,14 @@ class Progress:
         """The live view."""
         grid = Table.grid(padding=(0, 2))
         bar = ProgressBar(total=max(self._total, 1), completed=self._done, width=40)
-        grid.add_row(Text(f"round {self._round} of {self._rounds}", style="bold"), Text(f"{self._chains} chains"), "")
+        grid.add_row(Text(self._where(), style="bold"), Text(f"{self._chains} chains"), "")
         grid.add_row(Text(self._phase), bar, Text(f"{self._done}/{self._total}"))
         left = self.seconds_left()
         times = f"{clock(time.monotonic() - self._begun)} gone" + (f", about {clock(left)} left" if left else "")
         return Group(grid, Text(" | ".join([*self._shown(), times])))
+
+    def _where(self) -> str:
+        return f"round {self._round} of {self._rounds}" if self._round <= self._rounds else "after the last round"
 
     def _shown(self) -> list[str]:
         known = [(name, value) for name, value in self._figures.items() if value is not None]

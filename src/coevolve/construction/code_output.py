@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 from coevolve.construction.base import ANY, Asked, Base, Inapplicable, Limits, within
 from coevolve.construction.code_forms import expression, filled, literal, written
 from coevolve.construction.code_values import NAMES, OPERATIONS, Operands, Operation
-from coevolve.construction.grammar import joined
 from coevolve.construction.working import without_last_step, worked
 from coevolve.tasks import Answer, Domain, Draft, Tests
 
-TAIL = re.compile(r"(?:^|\s)(?:Now take the resulting value and [^\n]*?\. What is the new value\?|Then [^\n.?]*?\.)\Z")
-VERBOSE_TAIL = re.compile(r"Now take the resulting value and ([^\n]*?)\. What is the new value\?")
+TAIL = re.compile(r"\n(?:Take that value and [^\n]*; what is the result\?|Then [^\n]*\.)\Z")
+VERBOSE_TAIL = re.compile(r"\nTake that value and ([^\n]*); what is the result\?")
 TRUE_OR_FALSE = re.compile(r"\s*Answer (?:with )?True or False\.\s*\Z")
 FAILURES = (TypeError, ValueError, IndexError, KeyError, OverflowError, ZeroDivisionError, AttributeError)
 
@@ -111,9 +110,9 @@ class CodeOutput(Base):
         if self.style == "terse" and in_place(draft) and draft.tests and tests:
             question = replaced(question, draft.tests.call or "", tests.call or "")
         elif self.style == "terse":
-            question = joined(question, f"Then {words}.")
+            question = f"{question.rstrip()}\nThen {words}."
         else:
-            question = joined(question, f"Now take the resulting value and {words}. What is the new value?")
+            question = f"{question.rstrip()}\nTake that value and {words}; what is the result?"
         answer = Answer(type="code_output", value=text)
         extended = Draft(
             question=question,
@@ -188,7 +187,7 @@ def sharpened(draft: Draft, size: int, rng: random.Random, limits: Limits) -> Dr
 
 def tightened(draft: Draft, limits: Limits) -> Draft:
     """The same task with its added sentences in the terse wording. Raises Inapplicable."""
-    question = VERBOSE_TAIL.sub(lambda found: f"Then {found[1]}.", draft.question)
+    question = VERBOSE_TAIL.sub(lambda found: f"\nThen {found[1]}.", draft.question)
     if question == draft.question:
         raise Inapplicable("no added sentence could be worded more tersely")
     return within(draft.model_copy(update={"question": question}), limits)

@@ -18,8 +18,8 @@ from coevolve.tasks import Answer, Domain, Draft, Tests
 NAME_CHOICES = ("solve", "finish", "combined", "final_step", "carry_on")
 TAIL = re.compile(r"\n(?:Also write a function|Then write) `(\w+)`[^\n]*\.\Z")
 VERBOSE_HEAD = re.compile(
-    r"\nAlso write a function `(\w+)` that takes the same arguments, calls `(\w+)` with them and "
-    r"returns the outcome of these steps on its value: "
+    r"\nAlso write a function `(\w+)` that passes its arguments on to `(\w+)` and returns the outcome of this "
+    r"on its value: "
 )
 VERBOSE_LINK, TERSE_LINK = "; after that, with the value so far, ", "; "
 RETURN = "    return value\n"
@@ -134,8 +134,8 @@ class CodeTests(Base):
         if self.style == "terse":
             return f"{head}\nThen write `{entry}`: call `{called}` with the same arguments and {words}."
         return (
-            f"{head}\nAlso write a function `{entry}` that takes the same arguments, calls `{called}` with them and "
-            f"returns the outcome of these steps on its value: {words}."
+            f"{head}\nAlso write a function `{entry}` that passes its arguments on to `{called}` and returns the "
+            f"outcome of this on its value: {words}."
         )
 
     @staticmethod

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from coevolve.construction.base import Asked, Base, Inapplicable, Limits, within
+from coevolve.construction.working import unchanged
 from coevolve.tasks import Domain, Draft
 
 FACTS: tuple[tuple[str, str], ...] = (
@@ -42,4 +43,6 @@ class Distractor(Base):
         if not self.applies(draft, domain) or len(free) < size:
             raise Inapplicable(f"{len(free)} unused facts, fewer than {size}")
         facts = [long if self.style == "verbose" else short for long, short in rng.sample(free, size)]
-        return within(draft.model_copy(update={"question": " ".join([*facts, draft.question])}), limits)
+        question = " ".join([*facts, draft.question])
+        solution = unchanged(draft, "What stands before the question changes nothing.")
+        return within(draft.model_copy(update={"question": question, "solution": solution}), limits)

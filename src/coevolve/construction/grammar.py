@@ -64,6 +64,10 @@ def numbers(operands: Operands) -> list[Fraction]:
     return [Fraction(operand) for operand in operands]
 
 
+OPTION = re.compile(r"\s*\(?[A-Z][).] ")
+"""A line that is the last of listed choices: a sentence after it needs a line of its own."""
+
+
 @cache
 def pattern(template: str) -> re.Pattern[str]:
     """What finds `template`, with numbers for its operands, at a text's end."""
@@ -95,4 +99,6 @@ def split_steps(question: str, kinds: Sequence[StepKind]) -> tuple[str, tuple[St
 def joined(question: str, sentence: str) -> str:
     """`sentence` after `question`, which gets a full stop if nothing ends it."""
     head = question.rstrip().removesuffix("=").rstrip()
+    if OPTION.match(head.rpartition("\n")[2]):
+        return f"{head}\n{sentence}"
     return f"{head} {sentence}" if head.endswith((".", "?", "!", ":", "`")) else f"{head}. {sentence}"

@@ -8,7 +8,7 @@ from coevolve.construction.grammar import StepKind
 FOLLOW_ON: tuple[StepKind, ...] = (
     StepKind(
         "add",
-        "Now add {0} to the result that you have just found.",
+        "Now add {0} to the result found so far.",
         "Then add {0}.",
         draws.draw_addend,
         lambda x, k: x + k[0],
@@ -18,7 +18,7 @@ FOLLOW_ON: tuple[StepKind, ...] = (
     ),
     StepKind(
         "sub",
-        "Now subtract {0} from the result that you have just found.",
+        "Now subtract {0} from the result found so far.",
         "Then subtract {0}.",
         draws.draw_subtrahend,
         lambda x, k: x - k[0],
@@ -28,7 +28,7 @@ FOLLOW_ON: tuple[StepKind, ...] = (
     ),
     StepKind(
         "mul",
-        "Now multiply the result that you have just found by {0}.",
+        "Now multiply the result found so far by {0}.",
         "Then multiply by {0}.",
         draws.draw_factor,
         lambda x, k: x * k[0],
@@ -38,7 +38,7 @@ FOLLOW_ON: tuple[StepKind, ...] = (
     ),
     StepKind(
         "div",
-        "Now divide the result that you have just found by {0}.",
+        "Now divide the result found so far by {0}.",
         "Then divide by {0}.",
         draws.draw_divisor,
         lambda x, k: x / k[0],
@@ -48,7 +48,7 @@ FOLLOW_ON: tuple[StepKind, ...] = (
     ),
     StepKind(
         "percent",
-        "Now work out {0} percent of the result that you have just found.",
+        "Now work out {0} percent of the result found so far.",
         "Then take {0}%.",
         draws.draw_percent,
         lambda x, k: x * k[0] / 100,
@@ -58,7 +58,7 @@ FOLLOW_ON: tuple[StepKind, ...] = (
     ),
     StepKind(
         "mod",
-        "Now find the remainder when the result that you have just found is divided by {0}.",
+        "Now find the remainder when the result found so far is divided by {0}.",
         "Then take the remainder mod {0}.",
         draws.draw_modulus,
         lambda x, k: Fraction(x.numerator % k[0].numerator),
@@ -68,7 +68,7 @@ FOLLOW_ON: tuple[StepKind, ...] = (
     ),
     StepKind(
         "affine",
-        "Now multiply the result that you have just found by {0} and add {1} to the product.",
+        "Now multiply the result found so far by {0} and add {1} to the product.",
         "Then multiply by {0} and add {1}.",
         draws.draw_affine,
         lambda x, k: x * k[0] + k[1],
@@ -78,7 +78,7 @@ FOLLOW_ON: tuple[StepKind, ...] = (
     ),
     StepKind(
         "addtwo",
-        "Now add both {0} and {1} to the result that you have just found.",
+        "Now add both {0} and {1} to the result found so far.",
         "Then add {0} and {1}.",
         draws.draw_two_addends,
         lambda x, k: x + k[0] + k[1],
@@ -91,7 +91,7 @@ FOLLOW_ON: tuple[StepKind, ...] = (
 SECOND_UNKNOWN: tuple[StepKind, ...] = (
     StepKind(
         "times",
-        "A second number is {0} times the result that you have just found. What is the sum of the two numbers?",
+        "A second number is {0} times the result found so far. What is the sum of the two numbers?",
         "Another number is {0} times that. What is their sum?",
         draws.draw_factor,
         lambda x, k: x + x * k[0],
@@ -101,7 +101,7 @@ SECOND_UNKNOWN: tuple[StepKind, ...] = (
     ),
     StepKind(
         "more",
-        "A second number is {0} more than the result that you have just found. What is the sum of the two numbers?",
+        "A second number is {0} more than the result found so far. What is the sum of the two numbers?",
         "Another number is {0} more than that. What is their sum?",
         draws.draw_addend,
         lambda x, k: 2 * x + k[0],
@@ -111,7 +111,7 @@ SECOND_UNKNOWN: tuple[StepKind, ...] = (
     ),
     StepKind(
         "less",
-        "A second number is {0} less than the result that you have just found. What is the sum of the two numbers?",
+        "A second number is {0} less than the result found so far. What is the sum of the two numbers?",
         "Another number is {0} less than that. What is their sum?",
         draws.draw_subtrahend,
         lambda x, k: 2 * x - k[0],
@@ -121,8 +121,7 @@ SECOND_UNKNOWN: tuple[StepKind, ...] = (
     ),
     StepKind(
         "larger",
-        "Two whole numbers have the result that you have just found as their sum and differ by {0}. "
-        "What is the larger one?",
+        "Two whole numbers have the result found so far as their sum and differ by {0}. What is the larger one?",
         "Two numbers differ by {0} and have that as their sum. What is the larger?",
         draws.draw_difference,
         lambda x, k: (x + k[0]) / 2,
@@ -135,7 +134,7 @@ SECOND_UNKNOWN: tuple[StepKind, ...] = (
 CONSTRAINT: tuple[StepKind, ...] = (
     StepKind(
         "above",
-        "What is the smallest multiple of {0} that is greater than the result that you have just found?",
+        "What is the smallest multiple of {0} that is greater than the result found so far?",
         "What is the next multiple of {0} above that?",
         draws.draw_multiple,
         lambda x, k: k[0] * (x // k[0] + 1),
@@ -145,7 +144,7 @@ CONSTRAINT: tuple[StepKind, ...] = (
     ),
     StepKind(
         "below",
-        "What is the largest multiple of {0} that is not greater than the result that you have just found?",
+        "What is the largest multiple of {0} that is not greater than the result found so far?",
         "What is the largest multiple of {0} up to that?",
         draws.draw_multiple,
         lambda x, k: k[0] * (x // k[0]),
@@ -155,7 +154,7 @@ CONSTRAINT: tuple[StepKind, ...] = (
     ),
     StepKind(
         "remainder",
-        "What is the smallest number greater than the result that you have just found that leaves, divided by {0}, "
+        "What is the smallest number greater than the result found so far that leaves, divided by {0}, "
         "the remainder {1}?",
         "What is the next number above that with remainder mod {0} equal to {1}?",
         draws.draw_remainder,
@@ -169,7 +168,7 @@ CONSTRAINT: tuple[StepKind, ...] = (
 INVERSION: tuple[StepKind, ...] = (
     StepKind(
         "addend",
-        "Which number must be added to the result that you have just found so that the sum is {0}?",
+        "Which number must be added to the result found so far so that the sum is {0}?",
         "What must be added to that to give {0}?",
         draws.draw_total,
         lambda x, k: k[0] - x,
@@ -179,7 +178,7 @@ INVERSION: tuple[StepKind, ...] = (
     ),
     StepKind(
         "coefficient",
-        "When {0} times an unknown number is added to the result that you have just found, the sum is {1}. "
+        "When {0} times an unknown number is added to the result found so far, the sum is {1}. "
         "What is the unknown number?",
         "Adding {0} times a number n to that gives {1}. What is n?",
         draws.draw_times_total,
@@ -193,7 +192,7 @@ INVERSION: tuple[StepKind, ...] = (
 CASE_SPLIT: tuple[StepKind, ...] = (
     StepKind(
         "parity",
-        "If the result that you have just found is even, divide it by 2; if it is odd, multiply it by {0} and add {1}.",
+        "If the result found so far is even, divide it by 2; if it is odd, multiply it by {0} and add {1}.",
         "If that is even, halve it; else multiply by {0} and add {1}.",
         draws.draw_affine,
         lambda x, k: x / 2 if x.numerator % 2 == 0 else x * k[0] + k[1],
@@ -203,7 +202,7 @@ CASE_SPLIT: tuple[StepKind, ...] = (
     ),
     StepKind(
         "threshold",
-        "If the result that you have just found is greater than {0}, subtract {1} from it; otherwise add {2} to it.",
+        "If the result found so far is greater than {0}, subtract {1} from it; otherwise add {2} to it.",
         "If that is over {0}, subtract {1}; else add {2}.",
         draws.draw_threshold,
         lambda x, k: x - k[1] if x > k[0] else x + k[2],
@@ -216,7 +215,7 @@ CASE_SPLIT: tuple[StepKind, ...] = (
 DIGITS: tuple[StepKind, ...] = (
     StepKind(
         "sum",
-        "What is the sum of the digits of the result that you have just found?",
+        "What is the sum of the digits of the result found so far?",
         "What is its digit sum?",
         draws.draw_digits,
         lambda x, _k: Fraction(_digit_sum(x.numerator)),
@@ -226,7 +225,7 @@ DIGITS: tuple[StepKind, ...] = (
     ),
     StepKind(
         "reverse",
-        "What number do you get when the digits of the result that you have just found are written in reverse order?",
+        "What number do you get when the digits of the result found so far are written in reverse order?",
         "Then reverse its digits.",
         draws.draw_digits,
         lambda x, _k: Fraction(str(x.numerator)[::-1]),

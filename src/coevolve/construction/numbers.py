@@ -12,6 +12,7 @@ RATIO = re.compile(r"([+-]?\d{1,40})\s*/\s*([1-9]\d{0,39})\Z")
 LATEX_RATIO = re.compile(r"([+-]?)\s*\\[dt]?frac\{?(\d{1,40})\}?\{?([1-9]\d{0,39})\}?\Z")
 LARGEST = 10**12
 DIGITS = 15
+LARGEST_REL = 0.2
 
 
 def number_of(text: str) -> Fraction | None:
@@ -33,8 +34,8 @@ def decimal_text(value: Fraction) -> str | None:
         quotient = Decimal(value.numerator) / Decimal(value.denominator)
         if context.flags[Inexact]:
             return None
-    plain = format(quotient, "f")
-    return plain if len(plain) <= DIGITS + 2 else str(quotient.normalize())
+        plain = format(quotient, "f")
+        return plain if len(plain) <= DIGITS + 2 else str(quotient.normalize())
 
 
 def operand_text(value: Fraction) -> str:
@@ -45,7 +46,7 @@ def operand_text(value: Fraction) -> str:
 def numeric_answer(parent: Answer, value: Fraction, slope: Fraction, unit: str | None) -> Answer | None:
     """The answer `value`, typed by itself and by its parent's kind; None where it cannot be written briefly.
 
-    `slope` is how much the step magnified differences: an absolute tolerance grows with it, a relative one stays.
+    `slope` is how much the step magnified differences, and with them the parent's tolerance.
     """
     if abs(value) >= LARGEST and parent.type != "quantity":
         return None
@@ -53,7 +54,8 @@ def numeric_answer(parent: Answer, value: Fraction, slope: Fraction, unit: str |
         text = decimal_text(value)
         if text is None or len(text) > DIGITS + 5:
             return None
-        return Answer(type="quantity", value=text, unit=unit, tolerance=_scaled(parent.tolerance, slope))
+        tolerance = _scaled(parent, slope, value)
+        return Answer(type="quantity", value=text, unit=unit, tolerance=tolerance)
     if value.denominator == 1:
         return Answer(type="integer", value=str(value.numerator), unit=unit)
     text = decimal_text(value)
@@ -64,7 +66,14 @@ def numeric_answer(parent: Answer, value: Fraction, slope: Fraction, unit: str |
     return Answer(type="rational", value=f"{value.numerator}/{value.denominator}", unit=unit)
 
 
-def _scaled(tolerance: Tolerance | None, slope: Fraction) -> Tolerance | None:
-    if tolerance is None or tolerance.abs is None:
+def _scaled(parent: Answer, slope: Fraction, value: Fraction) -> Tolerance | None:
+    """The parent's tolerance as that of `value`: the same error, magnified by `slope`, relative to the new value."""
+    tolerance, before = parent.tolerance, number_of(parent.value)
+    if tolerance is None or before is None:
         return tolerance
-    return Tolerance(rel=tolerance.rel, abs=float(Fraction(str(tolerance.abs)) * abs(slope)))
+    rel, absolute = tolerance.rel, tolerance.abs
+    if rel is not None:
+        rel = min(LARGEST_REL, float(Fraction(str(rel)) * abs(slope * before / value))) if value else 0.0
+    if absolute is not None:
+        absolute = float(Fraction(str(absolute)) * abs(slope))
+    return Tolerance(rel=rel, abs=absolute)

@@ -98,8 +98,11 @@ class StepConstruction(Base):
 
     def suits(self, asked: Asked) -> bool:
         """Any numeric answer but a percentage."""
-        numeric = asked.answer_type in NUMERIC and asked.answer_type != "percent"
-        return numeric and asked.domain in self.domains and bool(self.candidates(asked.unit, SIZES[-1]))
+        if asked.answer_type not in NUMERIC or asked.answer_type == "percent" or asked.domain not in self.domains:
+            return False
+        physical = asked.answer_type == "quantity" and asked.unit is not None
+        candidates = self.candidates(asked.unit, SIZES[-1])
+        return any(not physical or kind.effect != "discrete" or kind.unit_in for kind in candidates)
 
     def applies(self, draft: Draft, domain: Domain) -> bool:
         """Suits, and the answer reads as one exact number."""
@@ -210,9 +213,10 @@ class UnitChange(StepConstruction):
         return super().suits(asked) and not bare
 
     def candidates(self, unit: str | None, size: int) -> list[StepKind]:
-        """Conversions up to the size; those of bare numbers at the size, or the nearest below it."""
+        """Conversions up to the size, else the easiest; those of bare numbers at the size, or the nearest below it."""
         known = plain_unit(unit)
         if any(kind.unit_in == known for _, kind in CONVERSIONS):
-            return [kind for grade, kind in CONVERSIONS if kind.unit_in == known and grade <= size]
+            easiest = min(grade for grade, kind in CONVERSIONS if kind.unit_in == known)
+            return [kind for grade, kind in CONVERSIONS if kind.unit_in == known and grade <= max(size, easiest)]
         nearest = max((grade for grade, _ in READ_AS if grade <= size), default=0)
         return [kind for grade, kind in READ_AS if grade == nearest and known is None]

@@ -13,17 +13,17 @@ from coevolve.construction.numeric import (
     CaseSplit,
     Constraint,
     Digits,
-    FollowOn,
     FormulaChain,
     Percentage,
     SecondUnknown,
     UnitChange,
 )
+from coevolve.construction.symbolic import FollowAny
 
 CONSTRUCTIONS: Mapping[str, Construction] = {
     construction.name: construction
     for construction in (
-        FollowOn(),
+        FollowAny(),
         SecondUnknown(),
         Constraint(),
         Inversion(),

@@ -52,7 +52,7 @@ def plain_unit(unit: str | None) -> str | None:
 def _read_as(name: str, small: str, large: str, times: int) -> StepKind:
     return StepKind(
         name,
-        f"Take the result that you have just found as a number of {large}. How many {small} is that?",
+        f"Take the result found so far as a number of {large}. How many {small} is that?",
         f"If those are {large}, how many {small}?",
         draws.draw_nothing,
         lambda x, _k: x * times,
@@ -81,7 +81,7 @@ def _convert(size: int, unit_in: str, unit_out: str, ratio: Fraction) -> tuple[i
     code = f"x * {ratio.numerator}" if ratio.denominator == 1 else f"x * {ratio.numerator} / {ratio.denominator}"
     kind = StepKind(
         f"{unit_in}-{unit_out}",
-        f"Now convert the result that you have just found from {unit_in} to {unit_out}.",
+        f"Now convert the result found so far from {unit_in} to {unit_out}.",
         f"Give it in {unit_out}.",
         draws.draw_nothing,
         lambda x, _k: x * ratio,

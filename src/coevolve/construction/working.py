@@ -6,8 +6,6 @@ from coevolve.construction.grammar import Operands, StepKind
 from coevolve.tasks import Answer, Draft
 
 HEADER = "from decimal import Decimal\nfrom fractions import Fraction\n"
-PRINT_EXACT = "print(x)\n"
-PRINT_DECIMAL = "print(Decimal(x.numerator) / Decimal(x.denominator))\n"
 ANSWER = "Answer: "
 
 
@@ -16,6 +14,11 @@ def worked(draft: Draft, sentence: str, after: Answer) -> str:
     before = _shown(draft.answer)
     start = without_answer(draft.solution) or f"The first answer is {before}."
     return f"{start}\n{sentence} From {before} this gives {_shown(after)}.\n{ANSWER}{_shown(after)}"
+
+
+def unchanged(draft: Draft, sentence: str) -> str:
+    """The draft's solution with a remark that leaves the answer as it is."""
+    return f"{without_answer(draft.solution)}\n{sentence}\n{ANSWER}{_shown(draft.answer)}".lstrip()
 
 
 def without_answer(solution: str) -> str:
@@ -39,16 +42,16 @@ def _shown(answer: Answer) -> str:
 
 def base_program(value: Fraction) -> str:
     """The program that starts from a known value."""
-    return f'{HEADER}x = Fraction("{value}")\n{PRINT_EXACT}'
+    return f'{HEADER}x = Fraction("{value}")\nprint(x)\n'
 
 
 def captured_program(program: str) -> str:
-    """The program that takes its first value from what another program prints."""
+    """The program that takes its first value from the number that another program prints last."""
     return (
         f"{HEADER}import contextlib\nimport io\n\nprinted = io.StringIO()\n"
         f"with contextlib.redirect_stdout(printed):\n"
         f'    exec({program!r}, {{"__name__": "__main__"}})\n'
-        f"x = Fraction(printed.getvalue().strip())\n{PRINT_EXACT}"
+        f"x = Fraction(printed.getvalue().strip().splitlines()[-1].split()[0])\nprint(x)\n"
     )
 
 
@@ -58,7 +61,8 @@ def extended_program(program: str | None, before: Fraction, kind: StepKind, oper
         program = base_program(before)
     elif not program.startswith(HEADER):
         program = captured_program(program)
-    body = program.removesuffix(PRINT_EXACT).removesuffix(PRINT_DECIMAL)
+    body = program.rstrip("\n").rpartition("\n")[0]
     exact = "/" in answer.value or answer.value.lstrip("-").isdigit()
-    step = kind.code.format(*operands)
-    return f"{body}x = Fraction({step})\n{PRINT_EXACT if exact else PRINT_DECIMAL}"
+    shown = "x" if exact else "Decimal(x.numerator) / Decimal(x.denominator)"
+    unit = f", {answer.unit!r}" if answer.type == "quantity" and answer.unit else ""
+    return f"{body}\nx = Fraction({kind.code.format(*operands)})\nprint({shown}{unit})\n"

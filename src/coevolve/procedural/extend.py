@@ -1,6 +1,7 @@
 """Extend and Revise: the chosen skills' constructions, applied in turn."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,7 @@ def extend(asking: Asking) -> dict[str, Any]:
 
 
 def revise(asking: Asking) -> dict[str, Any]:
-    """The draft mended: redone from its source in smaller or fewer steps; a draft without problems is worded tersely."""
+    """The draft mended: redone from its source in smaller or fewer steps; one without problems is worded tersely."""
     payload = asking.payload
     source, draft, limits = draft_of(payload["source"]), draft_of(payload["draft"]), limits_of(payload["limits"])
     tools = tools_of(payload["skills"])
@@ -52,8 +53,6 @@ def _applied(
 
 
 def _polished(asking: Asking, draft: Draft, limits: Limits) -> dict[str, Any]:
-    try:
+    with suppress(Inapplicable):
         draft = CONSTRUCTIONS["tighten"].apply(draft, asking.payload["domain"], 1, asking.rng, limits)
-    except Inapplicable:
-        pass
     return reply_of(draft, draft.skills_used)

@@ -17,9 +17,14 @@ REQUEST = re.compile(
     r"implement|return|estimate|decide|is|are|does|then|now)\b",
     re.IGNORECASE,
 )
-PLACEHOLDER = re.compile(r"\{\{\s*\w+\s*\}\}|\bTODO\b|\bTBD\b|\bXXX\b|\[(?:insert|blank|number|name)\b[^\]]*\]|<(?:insert|blank)[^>]*>")
-MISSING = re.compile(r"\b(?:as )?(?:shown|given|depicted|seen) in the (?:figure|diagram|picture|graph|image|table) (?:above|below)")
-BACKWARD = re.compile(r"\A(?:Then|Now (?:add|subtract|multiply|divide|take|work|find|convert)|Another number is|That )\b")
+PLACEHOLDER = re.compile(
+    r"\{\{\s*\w+\s*\}\}|\b(?:TODO|TBD|XXX)\b|\[(?:insert|blank|number|name)\b[^\]]*\]|<(?:insert|blank)[^>]*>"
+)
+MISSING = re.compile(
+    r"\b(?:shown|given|depicted|seen) in the (?:figure|diagram|picture|graph|image|table) (?:above|below)",
+    re.IGNORECASE,
+)
+BACKWARD = re.compile(r"\A(?:Then|Now (?:add|subtract|multiply|divide|take|work|find|convert)|Another number is)\b")
 SHORTEST = 8
 
 

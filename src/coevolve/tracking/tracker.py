@@ -39,7 +39,7 @@ class Tracker:
         self._deadline = float("inf")
         self._process: subprocess.Popen[str] | None = None
         self._thread = threading.Thread(target=self._work, name="tracking", daemon=True)
-        self.state: dict[str, Any] = {}
+        self.state: dict[str, Any] = self._left_by_an_earlier_process()
         """What the last sync that worked has written."""
         self.error: str | None = None
         """Why the last sync failed, None when it worked."""
@@ -71,6 +71,11 @@ class Tracker:
     def links(self) -> tuple[str, ...]:
         """Commands and addresses that show this run's experiment; empty while nothing is written."""
         return self._store.links(self.state["experiment_id"]) if self.state else ()
+
+    def _left_by_an_earlier_process(self) -> dict[str, Any]:
+        path = self._folder / "tracking.json"
+        state: dict[str, Any] = json.loads(path.read_text()) if self._config.enabled and path.exists() else {}
+        return state if state.get("uri") == self._store.uri and "run" in state else {}
 
     def _work(self) -> None:
         delay = self._config.every_seconds

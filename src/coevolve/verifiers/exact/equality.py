@@ -13,6 +13,7 @@ from coevolve.verifiers.exact.tokens import Tree
 
 DIGITS = (100, 300)
 MORE_DIGITS = (1000, 3000)
+INTEGRAL_DIGITS = (50,)
 AGREE = 0.6
 POINTS = 4
 WANTED_POINTS = 3
@@ -33,8 +34,10 @@ def symbols(tree: Tree) -> frozenset[str]:
 
 
 def heads(tree: Tree) -> Iterator[str]:
-    """Every function and constant name in a tree."""
+    """Every function, constant and range name in a tree."""
     if tree[0] in ("fun", "const"):
+        yield tree[1]
+    if tree[0] == "range":
         yield tree[1]
     for item in tree[1:]:
         if isinstance(item, tuple) and item and isinstance(item[0], str):
@@ -121,34 +124,41 @@ def constant(tree: Tree, common_log: bool = False) -> Value:
     raise Unsure("too many digits needed")
 
 
+def rounded(value: Any) -> str:
+    """An inexact real as text of 60 digits, so that equal values give equal texts."""
+    if isinstance(value, mp.mpc):
+        raise Unsure("no real number")
+    return str(mp.nstr(value, 60))
+
+
 def _same_everywhere(one: Tree, other: Tree, names: frozenset[str], common_log: bool) -> bool:
-    for digits in DIGITS:
+    for digits in INTEGRAL_DIGITS if "int" in (*heads(one), *heads(other)) else DIGITS:
         seen = 0
         for point in points(sorted(names), POINTS if names else 1):
             pair = _pair(one, other, point, digits, common_log)
             if pair is None:
                 continue
             seen += 1
-            if not close(*pair, digits):
+            if not close(*pair):
                 return False
             if seen == WANTED_POINTS:
                 break
         if seen < min(WANTED_POINTS, POINTS if names else 1) - bool(names):
             raise Unsure("undefined at most points")
-        if not names and isinstance(pair, tuple) and all(isinstance(item, Fraction) for item in pair):
+        if not names and isinstance(pair, tuple) and all(isinstance(item, Fraction) for item in pair[:2]):
             return True
     return True
 
 
 def _pair(
     one: Tree, other: Tree, point: Mapping[str, Fraction], digits: int, common_log: bool
-) -> tuple[Value, Value] | None:
-    """Both values at a point, None where one is undefined there; Unsure where they cannot be had."""
+) -> tuple[Value, Value, int] | None:
+    """Both values at a point and the digits they have, None where one is undefined there; Unsure where they cannot be had."""
     for precision in (digits, *MORE_DIGITS):
         try:
             with mp.workdps(precision):
                 evaluator = Evaluator(point, common_log)
-                return evaluator.value(one), evaluator.value(other)
+                return evaluator.value(one), evaluator.value(other), precision
         except NeedsDigits:
             continue
         except Undefined:
@@ -195,7 +205,7 @@ def proportional(one: Tree, other: Tree, positive: bool = False) -> bool:
                 continue
             return False
         with mp.workdps(DIGITS[0]):
-            here = pair[0] / pair[1] if all(isinstance(v, Fraction) for v in pair) else to_mp(pair[0]) / to_mp(pair[1])
+            here = pair[0] / pair[1] if all(isinstance(v, Fraction) for v in pair[:2]) else to_mp(pair[0]) / to_mp(pair[1])
             if positive and not (not isinstance(here, mp.mpc) and here > 0):
                 return False
             if ratio is not None and not close(ratio, here, DIGITS[0]):

@@ -18,6 +18,7 @@ FACTORIAL = 6_000
 TERMS = 2_000
 SPREAD = 30
 ARGUMENT_BITS = 120
+STEPS = 100_000
 
 
 class Undefined(Exception):
@@ -65,9 +66,13 @@ class Evaluator:
     def __init__(self, symbols: Mapping[str, Fraction], common_log: bool = False) -> None:
         self.symbols = dict(symbols)
         self.common_log = common_log
+        self.steps = 0
 
     def value(self, tree: Tree) -> Value:
         """The value. Raises Undefined, TooLarge or NeedsDigits."""
+        self.steps += 1
+        if self.steps > STEPS:
+            raise TooLarge
         kind = tree[0]
         if kind == "num":
             return tree[1].value

@@ -1,0 +1,1 @@
+"""From what a user gives to screened original seeds, with every change and refusal on record."""

@@ -1,0 +1,62 @@
+"""A checker process: answers one request a frame until its input ends. Started by `checkers`, killed at will."""
+
+import os
+import resource
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from fractions import Fraction
+from typing import Any
+
+from coevolve.sandbox.inside.wire import read_frame, write_frame
+from coevolve.sandbox.inside.zygote import load_filter
+from coevolve.verifiers.exact import judge, science
+
+Request = dict[str, Any]
+
+
+def main() -> None:
+    """Prepare, take limits, say ready, serve."""
+    setup = read_frame(0)
+    sys.set_int_max_str_digits(100_000)
+    sys.setrecursionlimit(4000)
+    answers = _second_opinion() if setup["role"] == "opinion" else _comparisons()
+    memory = setup["memory_mb"] << 20
+    for what, limit in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)):
+        with suppress(ValueError, OSError):
+            resource.setrlimit(what, (limit, limit))
+    if setup["filter"]:
+        load_filter(bytes.fromhex(setup["filter"]))
+    out = os.dup(1)
+    os.dup2(2, 1)
+    write_frame(out, {"ready": True})
+    while True:
+        try:
+            request = read_frame(0)
+        except EOFError:
+            return
+        try:
+            answer = answers(request)
+        except MemoryError:
+            answer = {"verdict": "unknown", "reason": "out of memory", "firm": False}
+        write_frame(out, answer)
+
+
+def _comparisons() -> Callable[[Request], Request]:
+    sizes = judge.Sizes()
+    sizes("m")
+
+    def answer(request: Request) -> Request:
+        if request["rule"] is None:
+            return judge.compare(request["gold"], request["answer"], request["kind"], sizes)._asdict()
+        rule = {key: Fraction(value) if isinstance(value, str) else value for key, value in request["rule"].items()}
+        return science.grade(request["gold"], request["unit"], request["answer"], science.Rule(**rule), sizes)._asdict()
+
+    return answer
+
+
+def _second_opinion() -> Callable[[Request], Request]:
+    from coevolve.verifiers.exact.opinion import equal
+
+    equal("$1$", "$1$", 5)
+    return lambda request: {"equal": equal(request["gold"], request["answer"], request["seconds"])}

@@ -1,0 +1,48 @@
+"""A draft's own program: run twice in the sandbox, its printed value compared with the reference."""
+
+from typing import Protocol
+
+from coevolve.events import Cause
+from coevolve.tasks import Certificate, Draft
+from coevolve.verifiers.grades import Grade, SelfCheck
+from coevolve.verifiers.tools import Tools
+
+
+class Compares(Protocol):
+    """Whatever can compare a bare value with a draft's reference."""
+
+    async def compare(self, draft: Draft, value: str) -> Grade:
+        """As `Verifier.compare`."""
+        ...
+
+
+async def program_check(verifier: Compares, draft: Draft, tools: Tools) -> SelfCheck:
+    """Certificate `program` when the draft's program prints the reference; no program: ok without a certificate."""
+    if draft.program is None or not draft.program.strip():
+        return SelfCheck(True, (), None, None)
+    first = await tools.sandbox.run(draft.program)
+    if first.outcome == "infra":
+        return _refused("tool_failure", "the sandbox failed")
+    if first.outcome != "ok":
+        return _refused("wrong_reference", f"the program fails: {first.outcome} {first.stderr.strip()[-200:]}")
+    printed = _last_line(first.stdout)
+    if not printed:
+        return _refused("wrong_reference", "the program prints nothing")
+    grade = await verifier.compare(draft, printed)
+    if grade.verdict != "equal":
+        return _refused("wrong_reference", f"the program prints {printed[:120]!r}: {grade.verdict} {grade.reason}")
+    second = await tools.sandbox.run(draft.program, fresh=True)
+    if second.outcome == "ok" and _last_line(second.stdout) != printed:
+        again = await verifier.compare(draft, _last_line(second.stdout))
+        if again.verdict != "equal":
+            return _refused("ambiguous", "two runs of the program print two values")
+    return SelfCheck(True, (), Certificate(kind="program", detail="the program prints the reference"), None)
+
+
+def _last_line(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return lines[-1] if lines else ""
+
+
+def _refused(cause: Cause, problem: str) -> SelfCheck:
+    return SelfCheck(False, (problem,), None, cause)
