@@ -55,6 +55,7 @@ $(STAMP): pyproject.toml
 	@python=$$($(FIND_PYTHON)); \
 	if [ -z "$$python" ]; then echo "coevolve needs Python 3.11, 3.12 or 3.13 with venv; set PYTHON=<path>" >&2; exit 2; fi; \
 	[ -x $(BIN)/python ] || $$python -m venv $(VENV)
+	@echo "installing into $(VENV): about 1 GB, a few minutes the first time"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[embedded,dev]'
 	@touch $@
 

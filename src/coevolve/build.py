@@ -8,7 +8,7 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar
@@ -24,11 +24,13 @@ from pydantic import ValidationError
 
 from coevolve.config import Config, RunConfig
 from coevolve.errors import CoevolveError, ConfigError, Stopped, UserError, boundary
-from coevolve.explain import explain_hydra, explain_validation, flat_keys, one_line, open_keys
+from coevolve.explain import explain_hydra, explain_validation, flat_keys, one_line
 
 C = TypeVar("C", bound=Config)
 ConfigName = Literal["config", "doctor", "track", "bench"]
 SWEEP_VARIABLE = "COEVOLVE_SWEEP"
+FREE_MAPPINGS = ("seeds.columns", "seeds.defaults")
+"""Mappings whose keys are the user's own; Hydra would want a plus sign before each."""
 
 
 class JobFailed(Exception):
@@ -63,7 +65,7 @@ def load(composed: DictConfig, kind: type[C]) -> C:
 def compose(*overrides: str, config_name: ConfigName = "config") -> DictConfig:
     """What the command line `overrides` compose to, outside a Hydra job. Raises Hydra's own errors."""
     with hydra.initialize_config_dir(str(conf_dir()), version_base="1.3"):
-        return hydra.compose(config_name, overrides=list(overrides))
+        return hydra.compose(config_name, overrides=_freed(overrides))
 
 
 def run_folder(config: RunConfig) -> Path:
@@ -83,6 +85,7 @@ def entry(main: Callable[[C], int], kind: type[C], config_name: ConfigName = "co
     Exit codes: 0 done; 2 the input is wrong, one line on stderr; 3 stopped with everything saved; 1 anything else.
     """
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises instead of printing and exiting
+    sys.argv[1:] = _freed(sys.argv[1:])
     _check_flags()
     if {"-m", "--multirun"} & set(sys.argv[1:]):
         os.environ.setdefault(SWEEP_VARIABLE, sweep_name(sys.argv[1:]))
@@ -150,6 +153,11 @@ def _named(error: BaseException | None) -> CoevolveError | None:
     return None
 
 
+def _freed(words: Sequence[str]) -> list[str]:
+    starts = tuple(f"{mapping}{mark}" for mapping in FREE_MAPPINGS for mark in ".=")
+    return [f"++{word}" if word.startswith(starts) else word for word in words]
+
+
 def _say(line: str) -> None:
     print(f"coevolve: {line}", file=sys.stderr)
 
@@ -171,4 +179,4 @@ def _explained(error: Exception, config_name: ConfigName) -> str:
         return f"cannot read {error.override!r}: give key=value, quoted where the value has brackets or commas"
     plain: Any = OmegaConf.to_container(compose(config_name=config_name), resolve=False)
     groups = [folder.name for folder in conf_dir().iterdir() if folder.is_dir()]
-    return explain_hydra(str(error), [*groups, *flat_keys(plain)], open_keys(plain))
+    return explain_hydra(str(error), [*groups, *flat_keys(plain)])

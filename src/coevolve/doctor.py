@@ -1,6 +1,8 @@
 """Checks of this machine, and of one run folder: hashes, parents, ledger sums, one task a chain."""
 
+import asyncio
 import json
+import os
 import shutil
 import socket
 import sqlite3
@@ -16,10 +18,11 @@ from urllib.parse import urlsplit
 
 from coevolve.archive import Version, load_record, load_version
 from coevolve.config import Config, TrackingConfig, VerificationConfig
-from coevolve.errors import DataError, ToolError, boundary
+from coevolve.errors import DataError, ToolError, UserError, boundary
 from coevolve.harness_folder import load_harness
 from coevolve.ledger import Row, Totals
 from coevolve.sandbox.attacks import run_attacks
+from coevolve.sandbox.sandbox import Sandbox
 from coevolve.tracking import Store
 
 EXTRAS: Mapping[str, str] = {
@@ -35,7 +38,7 @@ EXTRAS: Mapping[str, str] = {
 SUMS = ("calls", "tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "microusd")
 LEAST_FREE_GB = 2.0
 Check = tuple[str, Callable[[], str]]
-"""What is checked, and a function that returns a remark or raises DataError or ToolError."""
+"""What is checked, and a function that returns a remark or raises UserError or ToolError."""
 
 
 class DoctorConfig(Config):
@@ -61,7 +64,7 @@ def report(name: str, check: Callable[[], str]) -> bool:
     try:
         with boundary(ToolError, name):
             remark = check()
-    except (DataError, ToolError) as error:
+    except (UserError, ToolError) as error:
         print(f"BROKEN {name}: {' '.join(str(error).split())}")
         return False
     print(f"ok     {name}{f': {remark}' if remark else ''}")
@@ -73,7 +76,7 @@ def machine_checks(config: DoctorConfig) -> list[Check]:
     return [
         ("python", _python),
         ("extras", _extras),
-        ("sandbox", lambda: _sandbox(config.verification)),
+        ("sandbox", lambda: asyncio.run(_sandbox(config.verification))),
         ("tracking store", lambda: _store(Store.of(config.tracking.uri))),
         ("disk", lambda: _disk(Path(config.outputs))),
     ]
@@ -98,12 +101,16 @@ def _extras() -> str:
     return f"{', '.join(have) or 'none'} installed; pip install 'coevolve[…]' adds {', '.join(lack) or 'nothing more'}"
 
 
-def _sandbox(config: VerificationConfig) -> str:
-    attacks = run_attacks(config)
-    broken = [attack.name for attack in attacks if not attack.held]
-    if broken:
-        raise ToolError(f"{len(broken)} of {len(attacks)} attacks got through: {', '.join(broken)}")
-    return f"held against {len(attacks)} attacks"
+async def _sandbox(config: VerificationConfig) -> str:
+    sandbox = Sandbox(config)
+    try:
+        kind, attacks = await sandbox.kind(), await run_attacks(sandbox)
+    finally:
+        await sandbox.close()
+    through = [f"{attack.name} ({attack.detail})" for attack in attacks if not attack.contained]
+    if through:
+        raise ToolError(f"{kind}: {len(through)} of {len(attacks)} attacks got through: {'; '.join(through)}")
+    return f"{kind} held against {len(attacks)} attacks"
 
 
 def _store(store: Store) -> str:
@@ -114,7 +121,8 @@ def _store(store: Store) -> str:
         return store.uri
     database = store.root / "mlflow.db"
     if not database.exists():
-        store.root.mkdir(parents=True, exist_ok=True)
+        if not os.access(_nearest_folder(store.root), os.W_OK):
+            raise ToolError(f"{store.root} cannot be written; set tracking.uri=<folder or address>")
         return f"{store.root} (made at the first run)"
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=5)) as connection:
         (state,) = connection.execute("pragma quick_check(1)").fetchone()
@@ -124,11 +132,15 @@ def _store(store: Store) -> str:
 
 
 def _disk(outputs: Path) -> str:
-    place = next(folder for folder in (outputs.absolute(), *outputs.absolute().parents) if folder.exists())
+    place = _nearest_folder(outputs)
     free = shutil.disk_usage(place).free / 1e9
     if free < LEAST_FREE_GB:
         raise ToolError(f"{free:.1f} GB free at {place}: at least {LEAST_FREE_GB:g} GB are needed")
     return f"{free:.0f} GB free"
+
+
+def _nearest_folder(path: Path) -> Path:
+    return next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
 
 
 def run_checks(run: Path) -> list[Check]:

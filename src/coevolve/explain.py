@@ -32,17 +32,6 @@ def flat_keys(tree: Mapping[str, Any], prefix: str = "") -> list[str]:
     return keys
 
 
-def open_keys(tree: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """Dotted keys of the empty mappings: those that take keys of the user's own."""
-    keys: list[str] = []
-    for key, value in tree.items():
-        if value == {}:
-            keys.append(f"{prefix}{key}")
-        elif isinstance(value, Mapping):
-            keys.extend(open_keys(value, f"{prefix}{key}."))
-    return keys
-
-
 def nearest(wrong: str, known: Iterable[str]) -> str:
     """`; did you mean …?` for the known name nearest to `wrong` (by its last part first), else the empty text."""
     names = list(known)
@@ -53,11 +42,8 @@ def nearest(wrong: str, known: Iterable[str]) -> str:
     return f"; did you mean {best[0]}?" if best else ""
 
 
-def explain_hydra(message: str, known: Iterable[str], free: Iterable[str] = ()) -> str:
-    """What a Hydra or OmegaConf message means.
-
-    `known` holds every key and group of this command, `free` the keys that take keys of the user's own.
-    """
+def explain_hydra(message: str, known: Iterable[str]) -> str:
+    """What a Hydra or OmegaConf message means; `known` holds every key and group of this command."""
     if found := UNKNOWN_OPTION.search(message):
         group, wrong = found.groups()
         listed = OPTIONS_FOLLOW.search(message)
@@ -72,8 +58,6 @@ def explain_hydra(message: str, known: Iterable[str], free: Iterable[str] = ()) 
         return f"{found.group(1)}: there is no group {found.group(2)!r} to override"
     if found := UNKNOWN_KEY.search(message):
         wrong = found.group(1) or found.group(2)
-        if {wrong, wrong.rpartition(".")[0]} & set(free):
-            return f"{wrong}: a new key is added with a plus sign: +{wrong}{'.<field>' if wrong in free else ''}=…"
         return f"{wrong}: unknown key{nearest(wrong, known) or '; --help lists the keys'}"
     if found := NO_CONFIG.search(message):
         return f"there is no configuration {found.group(1)!r}"

@@ -5,6 +5,7 @@ folder a person can read and diff (`harness_folder`). What an edit may touch is 
 """
 
 import re
+import zlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
@@ -73,14 +74,14 @@ class Harness(Frozen):
         """The skill of that name, if the library has it."""
         return next((skill for skill in self.skills if skill.name == name), None)
 
-    def shown_skills(self, turn: int) -> tuple[Skill, ...]:
-        """The skills a Director step sees; `turn` moves the window of `rotate`."""
+    def shown_skills(self, chain: str, step: int) -> tuple[Skill, ...]:
+        """The skills a Director step sees; `rotate` gives every chain and step a window of its own."""
         count, library = self.workflow.skills_shown, self.skills
         if len(library) <= count or self.workflow.skill_selection == "oldest":
             return library[:count]
         if self.workflow.skill_selection == "newest":
             return library[-count:]
-        start = turn * count % len(library)
+        start = (zlib.crc32(chain.encode()) + step * count) % len(library)
         return (library + library)[start : start + count]
 
 

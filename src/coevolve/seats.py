@@ -8,7 +8,7 @@ from coevolve.llm.base import ChatModel
 from coevolve.llm.calls import Seat
 from coevolve.llm.embedded import EmbeddedModel
 from coevolve.llm.openai import OpenAIModel
-from coevolve.llm.scripted import ScriptedSolver
+from coevolve.llm.scripted import scripted_solver
 from coevolve.llm.weights import locate
 from coevolve.procedural.model import ProceduralModel
 
@@ -58,13 +58,15 @@ def solver_model(config: SolverConfig) -> ChatModel:
         path = locate(config.model, config.path)
         return EmbeddedModel(path, name=config.model, slots=config.slots, threads=config.threads)
     if config.kind == "scripted":
-        return ScriptedSolver()
+        return scripted_solver()
     return OpenAIModel.of_solver(config)
 
 
 def _agent_model(role: ModelConfig) -> ChatModel:
     if role.kind == "procedural":
         return ProceduralModel()
+    if role.kind == "scripted":
+        return scripted_solver()
     return OpenAIModel(role)
 
 

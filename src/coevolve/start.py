@@ -7,7 +7,7 @@ from typing import Any
 from coevolve.archive import Version, load_version
 from coevolve.config import RunConfig
 from coevolve.curation.screen import screen
-from coevolve.curation.sources import read_seeds, verified_seeds
+from coevolve.curation.sources import read_seeds, verified
 from coevolve.errors import DataError
 from coevolve.evaluation.outcomes import Scores
 from coevolve.evaluation.solver import attempts
@@ -61,15 +61,22 @@ class Start:
     async def _seeds(self, lab: ModelLab) -> tuple[tuple[Task, ...], dict[str, Any]]:
         config, scope = self.config, Scope(round=0, phase="initialisation")
         report = read_seeds(config.seeds, config.domain.include, config.seed)
-        candidates, issues = await verified_seeds(report.tasks, lab.verify.verifiers)
-        for issue in [*report.issues, *issues]:
-            lab.emit(Event(kind="seed_issue", scope=scope, data=issue._asdict()))
+        issues = list(report.issues)
+
+        async def verify(task: Task) -> Task | None:
+            found = await verified(task, lab.verify.verifiers)
+            if isinstance(found, Task):
+                return found
+            issues.append(found)
+            return None
 
         async def solve(task: Task, n: int) -> tuple[int, int]:
             made = await attempts(lab.solver, scope, task, n)
             return sum(attempt.outcome == "correct" for attempt in made), len(made)
 
-        result = await screen(candidates, config.seeds, config.domain.include, solve)
+        result = await screen(report.tasks, config.seeds, config.domain.include, solve, verify)
+        for issue in issues:
+            lab.emit(Event(kind="seed_issue", scope=scope, data=issue._asdict()))
         for domain in config.domain.include:
             if not any(task.domain == domain for task in result.kept):
                 source = " ".join(filter(None, (config.seeds.source, config.seeds.path)))
@@ -77,6 +84,6 @@ class Start:
                     f"no {domain} seed is left after reading and screening ({source}); give more seeds, drop the "
                     "domain, or set seeds.screen.enabled=false"
                 )
-        shares = {"read": len(report.tasks), "issues": len(report.issues) + len(issues), **result.shares}
+        shares = {"read": len(report.tasks), "issues": len(issues), **result.shares}
         lab.emit(Event(kind="seeds", scope=scope, data=shares))
         return result.kept, shares

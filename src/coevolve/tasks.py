@@ -71,6 +71,8 @@ class Answer(Frozen):
 class Tests(Frozen):
     """How a coding answer is judged; the kinds are those of the seeds file's form."""
 
+    __test__ = False
+
     kind: Literal["asserts", "check_function", "call_output", "stdin_stdout", "leetcode_method"]
     entry_point: str | None = None
     setup: str = ""

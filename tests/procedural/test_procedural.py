@@ -7,28 +7,17 @@ from typing import Any
 
 import pytest
 
-from coevolve.agents.replies import DirectorReply, DraftReply, MetaHarnessReply, MetaSkillReply, VerifyReply
-from coevolve.config import ConstraintsConfig
 from coevolve.construction.hint import parse_hint
 from coevolve.construction.numbers import number_of
 from coevolve.construction.registry import CONSTRUCTIONS
 from coevolve.errors import CallFailed
-from coevolve.harness import Harness, apply
+from coevolve.harness import Harness
 from coevolve.harness_folder import initial_harness
-from coevolve.llm.base import ChatReply, ChatRequest, Message, Sampling
+from coevolve.llm.base import ChatRequest, Message, Sampling
 from coevolve.procedural.model import ROLES, ProceduralModel
-from coevolve.skills import Skill, SkillProposal, admit
+from coevolve.skills import Skill
 from coevolve.tasks import Answer, Draft, Tests
 
-CONSTRAINTS = ConstraintsConfig(
-    edits=["skill", "prompt", "workflow", "placement"], edits_per_candidate=4, skills=64, skill_chars=2000,
-    prompt_chars=6000, question_chars=400, answer_chars=200, steps=10, extends=3, revises=3, verifies=4,
-    skills_per_extend=3, skills_shown=8,
-)  # fmt: skip
-REPLIES = {
-    "director": DirectorReply, "extend": DraftReply, "revise": DraftReply, "verify": VerifyReply,
-    "meta_skill": MetaSkillReply, "meta_harness": MetaHarnessReply,
-}  # fmt: skip
 LIMITS = {"question_chars": 400, "answer_chars": 200}
 BAGS = Draft(question="Ann has 3 bags of 4 nuts. How many nuts has she?", answer=Answer(type="integer", value="12"))
 FORCE = Draft(
@@ -40,17 +29,6 @@ STONE = Draft(
     answer=Answer(type="code_output", value="'enots'"),
     tests=Tests(kind="call_output", call="'stone'[::-1]"),
 )
-
-
-def reply(role: str, payload: dict, seed: int = 0, prompt: str = "Do your part.", max_tokens: int = 4096) -> ChatReply:
-    messages = (Message("system", prompt), Message("user", json.dumps(payload)))
-    return asyncio.run(ProceduralModel().chat(ChatRequest(messages, Sampling(0.0, max_tokens, seed), None, role)))
-
-
-def ask(role: str, payload: dict, seed: int = 0, prompt: str = "Do your part.") -> dict[str, Any]:
-    text = reply(role, payload, seed, prompt).text
-    REPLIES[role].model_validate_json(text)
-    return json.loads(text)
 
 
 def skill(hint: str, name: str = "a-skill") -> dict[str, str]:
@@ -90,20 +68,6 @@ def writing(source: Draft, skills: list[dict[str, str]], domain: str = "math", *
     return {"domain": domain, "source": plain, "skills": skills, "limits": LIMITS, **more}
 
 
-def improving(**changes: Any) -> dict[str, Any]:
-    harness = initial_harness()
-    return {
-        "goal": "harder",
-        "constraints": CONSTRAINTS.model_dump(mode="json"),
-        "harness": harness.model_dump(mode="json"),
-        "metrics": {"validity": 0.9, "fallback_rate": 0.1, "question_chars": 250},
-        "logs": {"skills": {found.name: {"used": 4, "valid": 4, "failed": 0, "missed": 1} for found in harness.skills}},
-        "scores": {"accuracy": {"all": 0.8}},
-        "rejections": [],
-        **changes,
-    }
-
-
 def test_the_initial_skills_name_constructions_for_every_domain():
     found = [parse_hint(skill.tool_hint, CONSTRUCTIONS) for skill in initial_harness().skills]
     assert 6 <= len(found) <= 9 and all(hint.size == 1 for hint in found)
@@ -111,13 +75,13 @@ def test_the_initial_skills_name_constructions_for_every_domain():
     assert domains == {"math", "coding", "science"}
 
 
-def test_equal_requests_get_equal_replies_and_another_seed_may_differ():
+def test_equal_requests_get_equal_replies_and_another_seed_may_differ(ask):
     payload = director()
     assert ask("director", payload, 1) == ask("director", payload, 1)
     assert len({json.dumps(ask("director", payload, seed)) for seed in range(20)}) > 1
 
 
-def test_a_reply_over_its_token_limit_is_cut_and_says_so():
+def test_a_reply_over_its_token_limit_is_cut_and_says_so(reply):
     whole = reply("extend", writing(BAGS, [skill("construction: follow_on")]))
     cut = reply("extend", writing(BAGS, [skill("construction: follow_on")]), max_tokens=10)
     assert (whole.finish, cut.finish) == ("stop", "length")
@@ -139,7 +103,7 @@ def test_a_repair_turn_is_answered_from_the_payload_before_it():
     assert json.loads(answer.text)["action"] == "extend"
 
 
-def test_the_director_extends_then_verifies_then_finishes():
+def test_the_director_extends_then_verifies_then_finishes(ask):
     assert ask("director", director())["action"] == "extend"
     done = [{"action": "extend", "outcome": "drafted with a-skill"}]
     assert ask("director", director(BAGS, history=done))["action"] == "verify"
@@ -149,7 +113,7 @@ def test_the_director_extends_then_verifies_then_finishes():
     assert ask("director", director(BAGS, draft_state=valid))["action"] == "extend"
 
 
-def test_placements_decide_when_the_director_verifies_and_revises():
+def test_placements_decide_when_the_director_verifies_and_revises(ask):
     done = [{"action": "extend", "outcome": "drafted"}]
     late = director(BAGS, history=done, placements={"verify": "before_finish"})
     assert ask("director", late)["action"] == "extend"
@@ -161,7 +125,7 @@ def test_placements_decide_when_the_director_verifies_and_revises():
     assert ask("director", never)["action"] == "finish"
 
 
-def test_the_order_of_the_workflow_lets_two_extends_go_before_a_verification():
+def test_the_order_of_the_workflow_lets_two_extends_go_before_a_verification(ask):
     done = [{"action": "extend", "outcome": "drafted"}]
     twice = director(BAGS, history=done, workflow={"order": ["extend", "extend", "verify"]})
     assert ask("director", twice)["action"] == "extend"
@@ -169,7 +133,7 @@ def test_the_order_of_the_workflow_lets_two_extends_go_before_a_verification():
     assert ask("director", twice)["action"] == "verify"
 
 
-def test_the_director_picks_only_skills_that_suit_and_as_many_as_the_workflow_allows():
+def test_the_director_picks_only_skills_that_suit_and_as_many_as_the_workflow_allows(ask):
     for task, domain in ((BAGS, "math"), (FORCE, "science"), (STONE, "coding")):
         chosen = Counter()
         for seed in range(30):
@@ -184,19 +148,19 @@ def test_the_director_picks_only_skills_that_suit_and_as_many_as_the_workflow_al
     assert ask("director", director(skills=[skill("draw a picture")]))["action"] == "finish"
 
 
-def test_the_director_gives_up_after_fruitless_extends():
+def test_the_director_gives_up_after_fruitless_extends(ask):
     stuck = [{"action": "extend", "outcome": "no change"}] * 2
     assert ask("director", director(history=stuck))["action"] == "finish"
 
 
-def test_after_a_miss_the_director_turns_to_the_newest_suitable_skill():
+def test_after_a_miss_the_director_turns_to_the_newest_suitable_skill(ask):
     skills = [*director()["skills"], skill("construction: constraint size=3", "newest")]
     missed = {"verified": True, "valid": True, "missed": True}
     for seed in range(10):
         assert ask("director", director(BAGS, skills=skills, draft_state=missed), seed)["skills"] == ["newest"]
 
 
-def test_extend_applies_the_chosen_skills_in_turn_and_leaves_out_what_does_not_apply():
+def test_extend_applies_the_chosen_skills_in_turn_and_leaves_out_what_does_not_apply(ask):
     chosen = [
         skill("construction: follow_on size=2 op=mul style=terse", "times"),
         skill("construction: code_step size=1", "code"),
@@ -208,20 +172,20 @@ def test_extend_applies_the_chosen_skills_in_turn_and_leaves_out_what_does_not_a
     assert done["question"].count("Then ") == 2 and done["answer"]["type"] == "integer"
 
 
-def test_extend_answers_with_the_source_where_nothing_applies_or_nothing_fits():
+def test_extend_answers_with_the_source_where_nothing_applies_or_nothing_fits(ask):
     for skills, limits in (([], LIMITS), ([skill("construction: follow_on")], {**LIMITS, "question_chars": 50})):
         same = ask("extend", writing(BAGS, skills) | {"limits": limits})
         assert same["question"] == BAGS.question and same["skills_used"] == []
 
 
-def test_the_extend_prompt_can_ask_for_terse_wording():
+def test_the_extend_prompt_can_ask_for_terse_wording(ask):
     payload = writing(BAGS, [skill("construction: follow_on op=add")])
     plain = ask("extend", payload, prompt="Extend it.")
     terse = ask("extend", payload, prompt="Extend it. Word every added step tersely.")
     assert len(terse["question"]) < len(plain["question"])
 
 
-def test_twelve_extends_through_the_model_stay_exact_and_short():
+def test_twelve_extends_through_the_model_stay_exact_and_short(ask):
     skills = {
         "math": [skill("construction: follow_on size=2 style=terse"), skill("construction: sharpen size=3")],
         "science": [skill("construction: formula_chain size=1 style=terse"), skill("construction: tighten")],
@@ -242,7 +206,7 @@ def test_twelve_extends_through_the_model_stay_exact_and_short():
         assert changed >= 5
 
 
-def test_revise_redoes_the_draft_from_its_source_and_shortens_one_that_is_too_long():
+def test_revise_redoes_the_draft_from_its_source_and_shortens_one_that_is_too_long(ask):
     chosen = [skill("construction: follow_on size=3 op=add", "plus"), skill("construction: second_unknown", "two")]
     bad = ask("extend", writing(BAGS, chosen))
     draft = {**bad, "solution": ""}
@@ -255,7 +219,7 @@ def test_revise_redoes_the_draft_from_its_source_and_shortens_one_that_is_too_lo
     assert polished["skills_used"] == ["plus", "two"]
 
 
-def test_revise_answers_with_the_source_where_no_skill_can_mend():
+def test_revise_answers_with_the_source_where_no_skill_can_mend(ask):
     same = ask("revise", writing(BAGS, [], draft=BAGS.model_dump(mode="json"), problems=["nothing is asked"]))
     assert same["question"] == BAGS.question and same["skills_used"] == []
 
@@ -271,12 +235,12 @@ def test_revise_answers_with_the_source_where_no_skill_can_mend():
         ("A cart needs a force. Work in J over 3 m?", "quantity", "N", "asks for J"),
     ],
 )
-def test_verify_names_structural_faults(question: str, kind: str, unit: str | None, problem: str):
+def test_verify_names_structural_faults(ask, question: str, kind: str, unit: str | None, problem: str):
     found = ask("verify", {"domain": "math", "question": question, "answer_type": kind, "unit": unit})
     assert not found["well_posed"] and any(problem in text for text in found["problems"])
 
 
-def test_verify_abstains_except_where_the_text_alone_gives_the_answer():
+def test_verify_abstains_except_where_the_text_alone_gives_the_answer(ask):
     told = ask("verify", {"domain": "math", "question": BAGS.question, "answer_type": "integer"})
     assert told["well_posed"] and told["answer"] == ""
     plain = "What is 5 + 3 * 2? Then add 7. If that is even, halve it; else multiply by 2 and add 3."
@@ -284,7 +248,7 @@ def test_verify_abstains_except_where_the_text_alone_gives_the_answer():
     assert derived["answer"] == "9" == str((5 + 3 * 2 + 7) // 2)
 
 
-def test_verify_finds_no_fault_in_what_extend_wrote():
+def test_verify_finds_no_fault_in_what_extend_wrote(ask):
     for domain, start in (("math", BAGS), ("science", FORCE), ("coding", STONE)):
         for seed in range(20):
             picked = ask("director", director(task=start, domain=domain), seed)["skills"]
@@ -294,113 +258,7 @@ def test_verify_finds_no_fault_in_what_extend_wrote():
             assert ask("verify", payload | {"unit": done["answer"].get("unit")})["well_posed"], done["question"]
 
 
-def miss(hints: list[str], reference: str = "4711") -> dict[str, Any]:
-    return {
-        "trace": "r1/c/2", "domain": "math", "question": "Take 4711 and 815. What is it?", "reference": reference,
-        "attempt": "Answer: 815", "skills_used": [skill(hint, f"s-{place}") for place, hint in enumerate(hints)],
-    }  # fmt: skip
-
-
-def library(harness: Harness) -> list[dict[str, str]]:
-    return [{"name": s.name, "tool_hint": s.tool_hint, "method": s.method} for s in harness.skills]
-
-
-def test_a_miss_becomes_new_admissible_transformations_until_nothing_new_follows():
-    harness = initial_harness()
-    limits = {"skills": 64, "skill_chars": 2000}
-    for turn in range(40):
-        payload = {"misses": [miss(["construction: follow_on size=1 op=add"])], "library": library(harness)}
-        taught = ask("meta_skill", payload | {"limits": limits}, turn)
-        if taught["refused"]:
-            break
-        text = json.dumps(taught["skills"])
-        assert "4711" not in text and "815" not in text
-        proposals = [SkillProposal.model_validate(found) for found in taught["skills"]]
-        hint = parse_hint(proposals[0].tool_hint, CONSTRUCTIONS)
-        assert str(hint) not in {known.tool_hint for known in harness.skills}
-        admission = admit(harness.skills, proposals, (f"trace-{turn}",), "online", CONSTRAINTS)
-        assert len(admission.admitted) == len(proposals), admission.refused
-        harness = harness.with_skills(admission.library)
-    assert 5 < turn < 39 and taught["refused"]
-
-
-def test_a_full_library_and_a_raw_seed_are_handled():
-    full = {"misses": [miss([])], "library": library(initial_harness()), "limits": {"skills": 8, "skill_chars": 2000}}
-    assert ask("meta_skill", full)["refused"] == "the library is full"
-    for reference, domain, name in (
-        ("12", "math", "follow_on"),
-        ("Accra", "science", "letters"),
-        ("'a'", "coding", "code_step"),
-    ):
-        raw = {**miss([], reference), "domain": domain, "question": "What is it?"}
-        payload = {"misses": [raw], "library": [], "limits": {"skills": 64, "skill_chars": 2000}}
-        hints = [
-            parse_hint(ask("meta_skill", payload, seed)["skills"][0]["tool_hint"], CONSTRUCTIONS) for seed in range(9)
-        ]
-        assert name in {hint.name for hint in hints}
-
-
-def test_harness_proposals_stay_within_the_constraints_and_never_repeat_a_rejection():
-    reasons = [["not harder: accuracy 0.800 >= 0.800"], ["too dear: 1.9 times"], ["less valid: Q 0.5 < 0.9"]]
-    kinds: set[tuple[str, str]] = set()
-    for seed in range(25):
-        rejections: list[dict[str, Any]] = []
-        for turn in range(4):
-            proposal = MetaHarnessReply.model_validate(ask("meta_harness", improving(rejections=rejections), seed))
-            edits = [edit.model_dump(mode="json") for edit in proposal.edits]
-            assert edits not in [rejection["edits"] for rejection in rejections]
-            assert apply(initial_harness(), proposal.edits, CONSTRAINTS) != initial_harness()
-            assert proposal.evidence and proposal.expected and proposal.risks
-            kinds |= {(edit.kind, edit.op) for edit in proposal.edits}
-            rejections.append({"edits": edits, "reasons": reasons[turn % 3], "probe": {}, "baseline": {}})
-    assert {kind for kind, _ in kinds} >= {"skill", "prompt", "workflow"}
-    assert {("skill", "add"), ("skill", "revise")} <= kinds
-
-
-def test_a_proposal_answers_the_reason_of_the_last_rejection():
-    def costs(reason: str) -> Counter[str]:
-        rejected = {"edits": [], "reasons": [reason], "probe": {}, "baseline": {}}
-        edits = [e for seed in range(40) for e in ask("meta_harness", improving(rejections=[rejected]), seed)["edits"]]
-        return Counter(f"{edit['kind']}/{edit['name']}" for edit in edits)
-
-    dear, soft = costs("too dear: 1.9 times the baseline's cost"), costs("not harder: accuracy 0.8 >= 0.8")
-    assert dear["workflow/extends"] < soft["workflow/extends"]
-    assert dear["prompt/extend"] > soft["prompt/extend"]
-
-
-def test_several_extends_are_verified_once_when_that_saves_cost():
-    payload = improving()
-    payload["harness"]["workflow"]["extends"] = 3
-    rejected = {"edits": [], "reasons": ["too dear: 1.9 times"], "probe": {}, "baseline": {}}
-    names = {
-        edit["content"]
-        for seed in range(20)
-        for edit in ask("meta_harness", payload | {"rejections": [rejected]}, seed)["edits"]
-        if edit["kind"] == "placement"
-    }
-    assert names == {"before_finish"}
-
-
-def test_failing_skills_are_removed_after_a_rejection_for_validity():
-    payload = improving()
-    payload["logs"]["skills"]["second-number"] = {"used": 6, "valid": 1, "failed": 5, "missed": 0}
-    rejected = {"edits": [], "reasons": ["less valid: Q 0.5 < 0.9"], "probe": {}, "baseline": {}}
-    removed = Counter(
-        edit["name"]
-        for seed in range(20)
-        for edit in ask("meta_harness", payload | {"rejections": [rejected]}, seed)["edits"]
-        if edit["op"] == "remove"
-    )
-    assert set(removed) == {"second-number"} and removed["second-number"] >= 10
-
-
-def test_edits_of_a_forbidden_kind_are_not_proposed():
-    payload = improving(constraints={**CONSTRAINTS.model_dump(mode="json"), "edits": ["workflow"]})
-    for seed in range(10):
-        assert {edit["kind"] for edit in ask("meta_harness", payload, seed)["edits"]} == {"workflow"}
-
-
-def test_removing_a_skill_or_changing_the_workflow_changes_what_the_model_does():
+def test_removing_a_skill_or_changing_the_workflow_changes_what_the_model_does(ask):
     harness = initial_harness()
     for task, domain, name in ((STONE, "coding", "one-more-operation"), (FORCE, "science", "next-quantity")):
         seen = {n for s in range(30) for n in ask("director", director(task=task, domain=domain), s)["skills"]}
@@ -415,7 +273,7 @@ def test_removing_a_skill_or_changing_the_workflow_changes_what_the_model_does()
 
 
 def test_the_model_plays_exactly_the_roles_that_have_a_reply_form():
-    assert set(ROLES) == set(REPLIES)
+    assert set(ROLES) == {"director", "extend", "revise", "verify", "meta_skill", "meta_harness"}
     assert ProceduralModel().name == "procedural"
     asyncio.run(ProceduralModel().close())
 

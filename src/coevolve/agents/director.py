@@ -28,7 +28,7 @@ async def direct(
     payload = {
         "domain": domain,
         **state,
-        "skills": [skill_fields(skill) for skill in harness.shown_skills(key.step)],
+        "skills": [skill_fields(skill) for skill in harness.shown_skills(key.chain, key.step)],
         "workflow": harness.workflow.model_dump(mode="json"),
         "placements": harness.placements.model_dump(mode="json"),
     }

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from inspect import signature
+from inspect import Parameter, signature
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
@@ -29,8 +30,12 @@ def measure(config: BenchConfig) -> dict[str, Any]:
     bench = _bench(config.section)
     if bench is None:
         raise ConfigError(f"section={config.section}: measures nothing; give one of {', '.join(sections(names))}")
-    given = config.model_dump()
-    figures: dict[str, Any] = bench(**{name: given[name] for name in signature(bench).parameters})
+    given = {name: Path(text) if text else None for name, text in config.model_dump(exclude={"section"}).items()}
+    takes = signature(bench).parameters
+    lacking = [name for name in takes if given.get(name) is None and takes[name].default is Parameter.empty]
+    if lacking:
+        raise ConfigError(f"section={config.section} needs {lacking[0]}=<file>")
+    figures: dict[str, Any] = bench(**{name: given[name] for name in takes if given.get(name) is not None})
     return figures
 
 

@@ -79,6 +79,7 @@ async def _bench(math: Sequence[Pair], natural: Sequence[Pair]) -> dict[str, Any
     verifiers = Verifiers(SETTINGS)
     console = Console()
     try:
+        await verifiers.checkers.warm()
         scores = {"math": await _own(verifiers, "math", math), "science": await _own(verifiers, "science", natural)}
         peers = {"math": await _math_verify(verifiers, math), "science": await _math_verify(verifiers, natural)}
         _print(console, scores, peers)
@@ -95,7 +96,9 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     try:
         lines = path.read_text("utf-8").splitlines()
     except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}); give a file of labelled pairs, one JSON object a line") from error
+        raise DataError(
+            f"{path}: cannot be read ({error.strerror}); give a file of labelled pairs, one JSON object a line"
+        ) from error
     rows = []
     for number, line in enumerate(lines, 1):
         try:
@@ -121,15 +124,14 @@ def _science_pair(row: dict[str, Any]) -> Pair:
         kind = "expression"
     name, _, size = rule.partition("=")
     tolerance = Tolerance(**{name: float(size)}) if size else None
-    answer = Answer.model_validate({"type": "integer" if rule == "exact" else kind, "value": gold, "tolerance": tolerance})
+    answer = Answer.model_validate(
+        {"type": "integer" if rule == "exact" else kind, "value": gold, "tolerance": tolerance}
+    )
     question = f"Give the answer in {unit}." if row.get("unit_in_prompt") else "Give the answer."
     return Pair(Draft(question=question, answer=answer), row["answer"], row["expected"], row.get("kind", ""))
 
 
 async def _own(verifiers: Verifiers, domain: str, pairs: Sequence[Pair]) -> Score:
-    for pair in pairs[:20]:
-        await verifiers.compare(domain, pair.draft, pair.answer + " ")
-
     async def judge(pair: Pair) -> bool:
         return (await verifiers.compare(domain, pair.draft, pair.answer)).verdict == "equal"
 
@@ -170,7 +172,17 @@ async def _score(name: str, pairs: Sequence[Pair], judge: Callable[[Pair], Await
     p99 = ordered[min(len(ordered) - 1, int(0.99 * len(ordered)))]
     hung = sum(seconds > HUNG_SECONDS for seconds in times)
     median = statistics.median(ordered)
-    return Score(name, len(pairs), accepted, refused, hung, round(median, 3), round(p99, 2), round(ordered[-1], 2), tuple(disagreed))
+    return Score(
+        name,
+        len(pairs),
+        accepted,
+        refused,
+        hung,
+        round(median, 3),
+        round(p99, 2),
+        round(ordered[-1], 2),
+        tuple(disagreed),
+    )
 
 
 async def _throughput(verifiers: Verifiers, math: Sequence[Pair], natural: Sequence[Pair]) -> dict[str, float]:
@@ -197,12 +209,30 @@ async def _throughput(verifiers: Verifiers, math: Sequence[Pair], natural: Seque
 
 def _print(console: Console, scores: dict[str, Score], peers: dict[str, Score | None]) -> None:
     table = Table(title="Answers judged")
-    for column in ("file", "checker", "pairs", "wrong accepted", "right refused", "hung > 3 s", "median ms", "p99 ms", "max ms"):
+    for column in (
+        "file",
+        "checker",
+        "pairs",
+        "wrong accepted",
+        "right refused",
+        "hung > 3 s",
+        "median ms",
+        "p99 ms",
+        "max ms",
+    ):
         table.add_column(column)
     for name, own in scores.items():
         for score in (own, peers[name]):
             if score:
-                cells = (score.n, score.wrong_accepted, score.right_refused, score.hung, score.median_ms, score.p99_ms, score.max_ms)
+                cells = (
+                    score.n,
+                    score.wrong_accepted,
+                    score.right_refused,
+                    score.hung,
+                    score.median_ms,
+                    score.p99_ms,
+                    score.max_ms,
+                )
                 table.add_row(name, score.checker, *map(str, cells))
     console.print(table)
     for name, own in scores.items():

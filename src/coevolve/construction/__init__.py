@@ -1,0 +1,1 @@
+"""Exact task transformations: what a skill's tool_hint names."""

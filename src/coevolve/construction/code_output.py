@@ -13,6 +13,7 @@ from coevolve.construction.working import without_last_step, worked
 from coevolve.tasks import Answer, Domain, Draft, Tests
 
 TAIL = re.compile(r"\n(?:Take that value and [^\n]*; what is the result\?|Then [^\n]*\.)\Z")
+WITH_OPERAND = re.compile(r"(?:add \S+ to it|subtract \S+ from it|multiply it by \S+|append \S+ to it)\W[^\n]*\Z")
 VERBOSE_TAIL = re.compile(r"\nTake that value and ([^\n]*); what is the result\?")
 TRUE_OR_FALSE = re.compile(r"\s*Answer (?:with )?True or False\.\s*\Z")
 FAILURES = (TypeError, ValueError, IndexError, KeyError, OverflowError, ZeroDivisionError, AttributeError)
@@ -154,11 +155,9 @@ def undone(value: Any, symbol: str, operand: Any) -> Any:
 
 
 def sharpened(draft: Draft, size: int, rng: random.Random, limits: Limits) -> Draft:
-    """The draft whose expression ends in an operand at least twice as large. Raises Inapplicable."""
-    if not in_place(draft) or draft.tests is None or draft.tests.call is None:
-        raise Inapplicable("the question shows no expression that could be sharpened")
-    found = last_operation(draft.tests.call)
-    if found is None:
+    """The draft whose last operation has an operand at least twice as large. Raises Inapplicable."""
+    found = last_operation(draft.tests.call) if draft.tests and draft.tests.call else None
+    if found is None or draft.tests is None or draft.tests.call is None:
         raise Inapplicable("the expression ends in no operation with an operand")
     left, symbol, right = found
     before = undone(literal(draft.answer.value), symbol, literal(right))
@@ -168,21 +167,30 @@ def sharpened(draft: Draft, size: int, rng: random.Random, limits: Limits) -> Dr
         if operands is None or not _twice(literal(operands[0]), literal(right)):
             continue
         call = filled(operation.expression, left, operands)
-        text = written(computed(operation, before, operands))
+        old, new = operation.words.format(right), operation.words.format(*operands)
+        answer = Answer(type="code_output", value=written(computed(operation, before, operands)))
         tests = draft.tests.model_copy(update={"call": call})
-        answer = Answer(type="code_output", value=text)
         earlier = without_last_step(draft, Answer(type="code_output", value=written(before)))
-        written_draft = draft.model_copy(
-            update={
-                "question": replaced(draft.question, draft.tests.call, call),
-                "answer": answer,
-                "solution": worked(earlier, f"Then {operation.words.format(*operands)}.", answer),
-                "tests": tests,
-                "program": printing_program(tests),
-            }
-        )
-        return within(written_draft, limits)
+        sharper = {
+            "question": _with_operand(draft, (old, new), call),
+            "answer": answer,
+            "solution": worked(earlier, f"Then {new}.", answer),
+            "tests": tests,
+            "program": printing_program(tests),
+        }
+        return within(draft.model_copy(update=sharper), limits)
     raise Inapplicable(f"no operand of size {size} is twice as large as {right}")
+
+
+def _with_operand(draft: Draft, words: tuple[str, str], call: str) -> str:
+    """The question with its last operation changed, where the expression or the last sentence says it."""
+    if in_place(draft) and draft.tests and draft.tests.call:
+        return replaced(draft.question, draft.tests.call, call)
+    old, new = words
+    for sentence in (f"\nThen {old}.", f"\nTake that value and {old}; what is the result?"):
+        if draft.question.endswith(sentence):
+            return draft.question.removesuffix(sentence) + sentence.replace(old, new)
+    raise Inapplicable("the question does not end in the operation that could be sharpened")
 
 
 def tightened(draft: Draft, limits: Limits) -> Draft:

@@ -29,7 +29,8 @@ class Sharpen(Base):
     def suits(self, asked: Asked) -> bool:
         """Questions that end in a step with an operand, or in an expression that may."""
         if asked.answer_type == "code_output":
-            return code_output.TAIL.search(asked.question) is None
+            tail = code_output.TAIL.search(asked.question)
+            return tail is None or code_output.WITH_OPERAND.search(tail[0]) is not None
         return asked.answer_type in NUMERIC and last_step(asked.question, SHARPENABLE) is not None
 
     def apply(self, draft: Draft, domain: Domain, size: int, rng: random.Random, limits: Limits) -> Draft:

@@ -12,12 +12,16 @@ INVISIBLE = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u00ad]")
 ODD_SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
 ENTITY = re.compile(r"&(?:[a-zA-Z]{2,10}|#\d{1,7}|#x[0-9a-fA-F]{1,6});")
 RAISED = re.compile(r"<(su[pb])>([^<>]{1,40})</\1>", re.IGNORECASE)
-BREAKS = re.compile(r"<(?:br|/p|/div|/li|/tr)\b[^<>]*>", re.IGNORECASE)
-TAG = re.compile(r"</?(?:p|div|span|br|b|i|u|em|strong|ul|ol|li|a|font|table|tr|td|tbody|h\d)\b[^<>]*>", re.IGNORECASE)
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+ATTRIBUTES = r"(?:\s+[a-zA-Z-]+\s*=\s*[^<>]*)?\s*/?>"
+BREAKS = re.compile(rf"<(?:br|/p|/div|/li|/tr){ATTRIBUTES}", re.IGNORECASE)
+TAG = re.compile(
+    rf"</?(?:p|div|span|br|b|i|u|em|strong|ul|ol|li|a|font|table|tr|td|tbody|h\d){ATTRIBUTES}", re.IGNORECASE
+)
 INSTRUCTION = re.compile(
     r"\b(?:ignore|disregard|forget)\b[^.?!\n]{0,40}\b(?:instructions?|prompts?|rules)\b"
-    r"|\b(?:set|change|give)\b[^.?!\n]{0,30}\bscore\b[^.?!\n]{0,30}\bto\b"
-    r"|\byou are now\b|\bsystem prompt\b|<\|(?:im_start|system|endoftext)\|?>",
+    r"|\b(?:score|grade|mark)s? (?:of|for) this (?:item|task|question|answer|reply)\b"
+    r"|\bsystem prompt\b|<\|(?:im_start|system|endoftext)\|?>",
     re.IGNORECASE,
 )
 SIGNS = str.maketrans({"\u2212": "-", "\u2013": "-", "\uff0d": "-", "\u2010": "-", "\u2011": "-"})
@@ -25,7 +29,9 @@ NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\Z")
 GROUPED = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?\Z")
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+\Z")
 CURRENCY = re.compile(r"(?P<minus>-?)\s*\\?(?P<sign>[$€£¥])\s*(?P<rest>[\d.,]+)\Z")
-VALUE_UNIT = re.compile(r"(?P<value>[-+]?[\d,]*\.?\d+(?:[eE][-+]?\d+)?)\s*(?P<unit>[A-Za-zµμΩ°][A-Za-zµμΩ°0-9/^*· .()-]{0,30})\Z")
+VALUE_UNIT = re.compile(
+    r"(?P<value>[-+]?[\d,]*\.?\d+(?:[eE][-+]?\d+)?)\s*(?P<unit>[A-Za-zµμΩ°][A-Za-zµμΩ°0-9/^*· .()-]{0,30})\Z"
+)
 CHOICE_LINE = re.compile(r"^\s*\(?([A-J])[).:]\s+(.+?)\s*$", re.MULTILINE)
 POWER_UNIT = re.compile(r"\s*(?:\\times\s*|\*\s*|x\s*)?10\s*\^\s*\{?\s*(-?\d+)\s*\}?\s*(?P<rest>.*)\Z")
 
@@ -125,7 +131,7 @@ def plain_unit(unit: str) -> str:
 
 def choices_in(question: str) -> dict[str, str]:
     """Lettered choices that a question lists, from A on without a gap; empty where there are fewer than two."""
-    found = {letter: text for letter, text in CHOICE_LINE.findall(question)}
+    found: dict[str, str] = dict(CHOICE_LINE.findall(question))
     letters = "".join(sorted(found))
     return found if len(found) > 1 and "ABCDEFGHIJ".startswith(letters) else {}
 
@@ -138,7 +144,8 @@ def unbalanced(text: str) -> bool:
         depth += (character == "{") - (character == "}")
         if depth < 0:
             return True
-    return depth != 0 or text.count("\\left") != text.count("\\right")
+    sides = [len(re.findall(rf"\\{side}(?![a-zA-Z])", text)) for side in ("left", "right")]
+    return depth != 0 or sides[0] != sides[1]
 
 
 def odd_dollars(text: str) -> bool:

@@ -37,6 +37,8 @@ class Row(NamedTuple):
     line: int
     data: Mapping[str, Any]
     fault: tuple[str, str] | None = None
+    note: tuple[str, str] | None = None
+    """How the source was read, where that is not as usual."""
 
 
 class Unusable(Exception):
@@ -115,8 +117,9 @@ def _no_constant(name: str) -> None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
         raise Unusable("duplicate_key", f"the key {twice!r} stands there twice; keep the right one")
-    return dict(pairs)
+    return found

@@ -9,6 +9,8 @@ from coevolve.procedural.payload import Asking
 
 DRAWS = 40
 """Combinations tried before giving up on a new one."""
+STALE = 4.0
+"""What a move loses whose edits were part of a rejected proposal."""
 NOISE = 2.0
 """Spread of the random part of a move's score, in units of force."""
 
@@ -22,8 +24,10 @@ def meta_harness(asking: Asking) -> dict[str, Any]:
     allowed = set(payload["constraints"]["edits"])
     moves = [move for find in MOVES for move in find(view) if all(edit["kind"] in allowed for edit in move.edits)]
     wish = _wish(rejections)
+    tried = {_key([edit]) for rejection in rejections for edit in rejection["edits"]}
+    stale = {id(move): STALE * any(_key([edit]) in tried for edit in move.edits) for move in moves}
     for _ in range(DRAWS):
-        chosen = _combined(moves, wish, int(payload["constraints"]["edits_per_candidate"]), asking)
+        chosen = _combined(moves, wish, stale, asking)
         edits = [dict(edit) for move in chosen for edit in move.edits]
         if edits and _key(edits) not in rejected:
             return _proposal(chosen, edits, rejections)
@@ -49,20 +53,25 @@ def _wish(rejections: Sequence[Mapping[str, Any]]) -> Mapping[str, float]:
     return wish
 
 
-def _combined(moves: Sequence[Move], wish: Mapping[str, float], most_edits: int, asking: Asking) -> list[Move]:
+def _combined(
+    moves: Sequence[Move], wish: Mapping[str, float], stale: Mapping[int, float], asking: Asking
+) -> list[Move]:
     """The best moves under some noise, with no target edited twice and dear ones joined by a saving one."""
     families = {name: asking.rng.random() * NOISE for name in dict.fromkeys(move.name for move in moves)}
     noise = {id(move): families[move.name] + asking.rng.random() / 2 for move in moves}
 
     def score(move: Move) -> float:
         weighed = wish["force"] * move.force - wish["cost"] * move.cost - wish["doubt"] * move.doubt
-        return weighed + noise[id(move)]
+        return weighed + noise[id(move)] - stale[id(move)]
 
-    chosen: list[Move] = []
+    constraints, chosen = asking.payload["constraints"], list[Move]()
+    most_edits = int(constraints["edits_per_candidate"])
+    room = int(constraints["skills"]) - len(asking.payload["harness"]["skills"])
     for move in sorted(moves, key=score, reverse=True):
         targets = {(edit["kind"], edit["name"]) for other in chosen for edit in other.edits}
         count = sum(len(other.edits) for other in chosen) + len(move.edits)
-        clash = any((edit["kind"], edit["name"]) in targets for edit in move.edits)
+        added = sum(edit["op"] == "add" for other in (*chosen, move) for edit in other.edits)
+        clash = added > room or any((edit["kind"], edit["name"]) in targets for edit in move.edits)
         saves = move.cost < 0 and sum(other.cost for other in chosen) > 0
         if clash or count > most_edits or (len(chosen) >= wish["moves"] and not saves):
             continue

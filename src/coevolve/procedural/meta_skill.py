@@ -12,6 +12,8 @@ MOST = 3
 """Skills of one reply at most."""
 CLOSEST = 3
 """The transformation is drawn among so many of the closest unused ones."""
+SUCCESSORS = 2
+"""Where so many of the closest transformations are in the library already, another one is not justified."""
 
 
 def meta_skill(asking: Asking) -> dict[str, Any]:
@@ -25,8 +27,10 @@ def meta_skill(asking: Asking) -> dict[str, Any]:
         return {"skills": [], "refused": "the library is full"}
     proposals: list[dict[str, Any]] = []
     for hint in dict.fromkeys(_hint_of(miss) for miss in payload["misses"]):
-        choices = unused(ladder(hint), hints)[:CLOSEST]
-        if not choices or len(proposals) == room:
+        steps = ladder(hint)
+        choices = unused(steps, hints)[:CLOSEST]
+        known = sum(str(step) in hints for step in steps[:CLOSEST])
+        if not choices or known >= SUCCESSORS or len(proposals) == room:
             continue
         chosen = asking.rng.choice(choices)
         proposal = skill(chosen, names)
@@ -35,7 +39,7 @@ def meta_skill(asking: Asking) -> dict[str, Any]:
         hints.add(str(chosen))
         names.add(proposal["name"])
         proposals.append(proposal)
-    refused = None if proposals else "every transformation that follows from these misses is in the library"
+    refused = None if proposals else "transformations that follow from these misses are in the library already"
     return {"skills": proposals, "refused": refused}
 
 

@@ -40,7 +40,7 @@ class View:
 
     @cached_property
     def ceilings(self) -> Mapping[str, Any]:
-        return {**self.payload["constraints"], **self.payload["constraints"].get("ceilings", {})}
+        return dict(self.payload["constraints"])
 
     @cached_property
     def tools(self) -> list[Tool]:
@@ -111,8 +111,7 @@ def follow(view: View) -> list[Move]:
 
 def in_place(view: View) -> list[Move]:
     """Operands that grow where they stand, and terser wording: harder at the same length."""
-    if len(view.names) >= int(view.ceilings["skills"]):
-        return []
+    present = {tool.hint.name for tool in view.tools}
     size = max((tool.hint.size for tool in view.tools), default=1) + 1
     hints = [Hint("sharpen", min(size, SIZES[-1])), Hint("tighten")]
     length = float(view.payload.get("metrics", {}).get("question_chars", 0)) / float(view.ceilings["question_chars"])
@@ -120,7 +119,7 @@ def in_place(view: View) -> list[Move]:
     return [
         Move("in_place", (_added(view, hint),), evidence, "it applies only to tasks that end in a known step", 1 + full)
         for hint, full in ((hints[0], length > 0.5), (hints[1], length > 0.7))
-        if str(hint) not in view.hints
+        if hint.name not in present and len(view.names) < int(view.ceilings["skills"])
     ]
 
 
@@ -218,10 +217,11 @@ def selection(view: View) -> list[Move]:
         other = {"newest": "rotate", "rotate": "newest", "oldest": "newest"}[str(workflow["skill_selection"])]
         evidence = f"{shown} of {count} skills are shown"
         starved = "no new draft" in view.payload.get("logs", {}).get("problems", [])
-        edit = _set("skill_selection", other)
-        moves.append(Move("selection", (edit,), evidence, "other skills are unseen", 1 + starved, 0, -2 * starved))
+        edit, useful = _set("skill_selection", other), int(other == "rotate")
+        force, doubt = useful + starved, -2 * starved
+        moves.append(Move("selection", (edit,), evidence, "other skills are unseen", force, 0, doubt))
         if shown < int(view.ceilings["skills_shown"]):
-            moves.append(Move("selection", (_set("skills_shown", shown + 1),), evidence, "longer prompts", 1, 1))
+            moves.append(Move("more_shown", (_set("skills_shown", shown + 1),), evidence, "longer prompts", 1, 1))
     if shown > 4 and count > 4:
         edit = _set("skills_shown", min(shown, count) - 1)
         moves.append(

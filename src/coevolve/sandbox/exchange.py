@@ -1,40 +1,21 @@
-"""The parent's half of each kind of job: feed it, read it within limits, decide how it ended.
+"""Calls and checkers: the parent's half of a conversation with one job or two.
 
 Whatever a job sends is data of unknown honesty; nothing here trusts it beyond its length and its JSON form.
 """
 
 import contextlib
 import json
-import os
 import select
 import time
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
-from coevolve.sandbox.box import MEMORY_CODE, Box, Ended, Outcome
+from coevolve.sandbox.box import Box, Ended, Outcome
 from coevolve.sandbox.inside.wire import decode, encode, pack
+from coevolve.sandbox.programs import Limits, outcome_of
 
-STDERR_BYTES = 4000
 KEPT_VALUES = 20
-XCPU = 24
 FORGED = (ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError, RecursionError, StopIteration)
-
-
-class Limits(NamedTuple):
-    """Seconds of one case and of a whole suite, and bytes of output a case may give."""
-
-    case_seconds: float
-    suite_seconds: float
-    output_bytes: int
-
-
-class Run(NamedTuple):
-    """How one run of a whole program went."""
-
-    outcome: Outcome
-    stdout: str
-    stderr: str
-    seconds: float
 
 
 class Call(NamedTuple):
@@ -82,107 +63,6 @@ class Examined(NamedTuple):
     """The first values the candidate gave."""
 
 
-def program(box: Box, source: str, stdin: str, limits: Limits) -> Run:
-    """Run a whole program on `stdin` in a fresh process of the box."""
-    start = time.monotonic()
-    (in_read, in_write), (out_read, out_write), (err_read, err_write) = os.pipe(), os.pipe(), os.pipe()
-    try:
-        channel = box.begin({"mode": "program", "source": source}, (in_read, out_write, err_write))
-        channel.close()
-    finally:
-        for descriptor in (in_read, out_write, err_write):
-            os.close(descriptor)
-    pumped = _Pump(in_write, out_read, err_read, stdin.encode("utf-8", "surrogateescape"), limits.output_bytes)
-    try:
-        ended, cut = pumped.until_ended(box, start + limits.case_seconds)
-    finally:
-        pumped.close()
-    outcome: Outcome = cut or _outcome(ended)
-    out, err = (bytes(part).decode("utf-8", "replace") for part in (pumped.out, pumped.err))
-    return Run(outcome, out, err[-STDERR_BYTES:], time.monotonic() - start)
-
-
-def programs(box: Box, source: str, inputs: Sequence[str], limits: Limits) -> list[Run]:
-    """Run a program once an input, each time in a fresh process; stops at the first failure or at the suite's limit."""
-    ends = time.monotonic() + limits.suite_seconds
-    runs: list[Run] = []
-    for stdin in inputs:
-        left = min(limits.case_seconds, ends - time.monotonic())
-        if left <= 0:
-            break
-        runs.append(program(box, source, stdin, limits._replace(case_seconds=left)))
-        if runs[-1].outcome != "ok":
-            break
-    return runs
-
-
-class _Pump:
-    """Feeds stdin and collects stdout and stderr, both capped, until the job ends."""
-
-    def __init__(self, into: int, out: int, err: int, stdin: bytes, cap: int) -> None:
-        self.into, self.fds = into, {out: bytearray(), err: bytearray()}
-        self.out, self.err = self.fds[out], self.fds[err]
-        self.pending, self.cap = memoryview(stdin), cap
-        for descriptor in (into, out, err):
-            os.set_blocking(descriptor, False)
-
-    def until_ended(self, box: Box, deadline: float) -> tuple[Ended, Outcome | None]:
-        poll = select.poll()
-        for descriptor in (*self.fds, box.control):
-            poll.register(descriptor, select.POLLIN)
-        if self.pending:
-            poll.register(self.into, select.POLLOUT)
-        else:
-            self._stop_feeding(None)
-        while True:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return box.reap(), "timeout"
-            for descriptor, event in poll.poll(left * 1000 + 1):
-                if descriptor == box.control:
-                    ended = box.ended(time.monotonic() + 1)
-                    full = not all([self._drain(item) for item in self.fds])
-                    if ended is not None:
-                        return ended, "output" if full else None
-                elif descriptor == self.into:
-                    self._feed(poll, event)
-                elif event & select.POLLIN:
-                    if not self._drain(descriptor):
-                        return box.reap(), "output"
-                else:
-                    poll.unregister(descriptor)
-
-    def _feed(self, poll: "select.poll", event: int) -> None:
-        with contextlib.suppress(BlockingIOError, BrokenPipeError):
-            if event & select.POLLOUT:
-                self.pending = self.pending[os.write(self.into, self.pending[: 1 << 16]) :]
-        if not self.pending or event & (select.POLLERR | select.POLLHUP):
-            self._stop_feeding(poll)
-
-    def _stop_feeding(self, poll: "select.poll | None") -> None:
-        if self.into >= 0:
-            if poll is not None:
-                poll.unregister(self.into)
-            os.close(self.into)
-            self.into = -1
-
-    def _drain(self, descriptor: int) -> bool:
-        """Read what is there; False when the cap is passed."""
-        kept = self.fds[descriptor]
-        with contextlib.suppress(BlockingIOError):
-            while len(kept) <= self.cap:
-                part = os.read(descriptor, 1 << 16)
-                if not part:
-                    return True
-                kept += part
-        return len(kept) <= self.cap
-
-    def close(self) -> None:
-        self._stop_feeding(None)
-        for descriptor in self.fds:
-            os.close(descriptor)
-
-
 class Conversation:
     """Frames to and from one job, each within a deadline and a size cap."""
 
@@ -193,7 +73,7 @@ class Conversation:
         self._got = bytearray()
         self._ended: Ended | None = None
 
-    def __enter__(self) -> "Conversation":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *ignored: object) -> None:
@@ -236,7 +116,7 @@ class Conversation:
                 part = b""
             if not part:
                 self._ended = self.box.ended(time.monotonic() + 1) or self.box.reap()
-                return ("crash" if _outcome(self._ended) == "ok" else _outcome(self._ended)), None
+                return ("crash" if outcome_of(self._ended) == "ok" else outcome_of(self._ended)), None
             self._got += part
 
     def _over(self, outcome: Outcome) -> Outcome:
@@ -310,16 +190,3 @@ def _plain(returned: Returned, frame: Any) -> dict[str, Any]:
         return {"value": encode(returned.value)}
     name = frame.get("raise") if isinstance(frame, dict) else None
     return {"raise": name if isinstance(name, str) else "RuntimeError", "text": returned.error}
-
-
-def _outcome(ended: Ended) -> Outcome:
-    code = ended.code
-    if code == 0:
-        return "ok"
-    if code == MEMORY_CODE:
-        return "memory"
-    if code == -XCPU:
-        return "timeout"
-    return "error" if code > 0 else "crash"
-
-

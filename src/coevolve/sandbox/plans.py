@@ -17,8 +17,8 @@ LIBRARIES = ("sympy", "mpmath", "numpy", "numpy.libs")
 """Installed packages that programs may import, when they are there."""
 
 PRELOAD = (
-    "bisect calendar collections copy cmath datetime decimal enum fractions functools heapq itertools json math numbers "
-    "operator random re statistics string textwrap typing unicodedata"
+    "bisect calendar collections copy cmath datetime decimal enum fractions functools heapq itertools json math "
+    "numbers operator random re statistics string textwrap typing unicodedata"
 ).split()
 """Modules loaded once in the launcher, so that jobs have them at no cost."""
 
@@ -74,7 +74,7 @@ def _setup(config: VerificationConfig, libraries: str | None) -> dict[str, Any]:
 
 
 def _python() -> str:
-    return os.path.realpath(getattr(sys, "_base_executable", sys.executable))
+    return str(Path(getattr(sys, "_base_executable", sys.executable)).resolve())
 
 
 def _libraries() -> list[str]:
@@ -87,9 +87,9 @@ def _libraries() -> list[str]:
 def _system() -> list[str]:
     """What the interpreter needs to run: shared libraries and its own standard library."""
     wanted = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", _python()]
-    wanted.append(os.path.join(sys.base_prefix, "lib"))
+    wanted.append(str(Path(sys.base_prefix) / "lib"))
     wanted += [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")]
-    return [path for path in dict.fromkeys(wanted) if os.path.exists(path)]
+    return [path for path in dict.fromkeys(wanted) if Path(path).exists()]
 
 
 def _bare() -> tuple[str, ...]:
@@ -101,12 +101,12 @@ def _bubblewrap(program: str) -> tuple[str, ...]:
     argv = [program, "--unshare-all", "--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534"]
     argv += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "box", "--clearenv"]
     for path in _system():
-        if os.path.islink(path):
-            argv += ["--symlink", os.readlink(path), path]
+        if Path(path).is_symlink():
+            argv += ["--symlink", str(Path(path).readlink()), path]
         else:
             argv += ["--ro-bind", path, path]
-    site = os.path.join(sysconfig.get_path("stdlib"), "site-packages")
-    if os.path.isdir(site):
+    site = str(Path(sysconfig.get_path("stdlib")) / "site-packages")
+    if Path(site).is_dir():
         argv += ["--tmpfs", site, "--remount-ro", site]
     for path in _libraries():
         argv += ["--ro-bind", path, f"/box/lib/{Path(path).name}"]

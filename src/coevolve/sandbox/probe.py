@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from coevolve.sandbox.box import Box
-from coevolve.sandbox.exchange import Limits, program
+from coevolve.sandbox.programs import Limits, one
 
 PROBE = """
 import os, socket, sys
@@ -34,7 +34,7 @@ def holds(box: Box, limits: Limits) -> list[str]:
         secret.write("secret")
         secret.flush()
         source = PROBE.format(secret=str(Path(secret.name)), port=server.getsockname()[1])
-        run = program(box, source, "", limits)
+        run = one(box, source, "", limits)
     said = run.stdout.split()
     if run.outcome != "ok" or said[-1:] != ["done"]:
         return [f"a plain program failed: {run.outcome} {run.stderr.strip()[-200:]}"]

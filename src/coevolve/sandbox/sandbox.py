@@ -3,16 +3,17 @@
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from coevolve.config import VerificationConfig
 from coevolve.errors import ToolError, UserError
-from coevolve.sandbox import exchange, plans
+from coevolve.sandbox import exchange, plans, programs
 from coevolve.sandbox.box import Box, Plan
-from coevolve.sandbox.exchange import Call, Checker, Examined, Limits, Returned, Run
+from coevolve.sandbox.exchange import Call, Checker, Examined, Returned
 from coevolve.sandbox.probe import holds
+from coevolve.sandbox.programs import Limits, Run
 
 T = TypeVar("T")
 
@@ -33,6 +34,8 @@ class Sandbox:
     def __init__(self, config: VerificationConfig) -> None:
         self.config = config
         self.limits = Limits(config.case_seconds, config.suite_seconds, config.output_bytes)
+        self.candidates: Iterable[Plan] = plans.plans(config)
+        """Kinds of box to try, strongest first."""
         self._threads = ThreadPoolExecutor(config.sandbox_processes, "sandbox")
         self._lock = threading.Lock()
         self._choosing = threading.Lock()
@@ -49,7 +52,7 @@ class Sandbox:
 
     def _choose(self) -> Plan:
         reasons = []
-        for plan in plans.plans(self.config):
+        for plan in self.candidates:
             try:
                 box = Box(plan)
             except (ToolError, OSError) as error:
@@ -63,7 +66,10 @@ class Sandbox:
             reasons.append(f"{plan.kind}: does not hold ({', '.join(leaks)})")
         cures = "; or ".join(plans.CURES.values())
         told = "; ".join(reasons) or "no kind of box exists for this system"
-        raise SandboxRefused(f"untrusted programs cannot run here: {told}. Cure: {cures}; or accept the risk with verification.allow_unsafe=true")
+        raise SandboxRefused(
+            f"untrusted programs cannot run here: {told}. Cure: {cures}; "
+            "or accept the risk with verification.allow_unsafe=true"
+        )
 
     async def kind(self) -> str:
         """`bubblewrap`, `landlock` or `unsafe`. Raises SandboxRefused."""
@@ -72,17 +78,17 @@ class Sandbox:
     async def run(self, source: str, stdin: str = "", *, seconds: float | None = None, fresh: bool = False) -> Run:
         """Run a program; `fresh` in a box of its own (another hash seed), else in a fresh process of a pooled box."""
         limits = self.limits if seconds is None else self.limits._replace(case_seconds=seconds)
-        return await self._threaded(lambda held: exchange.program(self._take(held, fresh), source, stdin, limits))
+        return await self._threaded(lambda held: programs.one(self._take(held, fresh), source, stdin, limits))
 
     async def runs(self, source: str, inputs: Sequence[str], *, seconds: float | None = None) -> list[Run]:
         """Run a program once an input; the first run that is not `ok`, or the suite's limit, ends the row."""
         limits = self.limits if seconds is None else self.limits._replace(case_seconds=seconds)
-        return await self._threaded(lambda held: exchange.programs(self._take(held), source, inputs, limits))
+        return await self._threaded(lambda held: programs.many(self._take(held), source, inputs, limits))
 
     async def calls(
         self, source: str, wanted: Sequence[Call], *, seconds: float | None = None, fresh: bool = False
     ) -> list[Returned]:
-        """Define a program once and make calls on it, one answer a call, ending with the first that ends the process."""
+        """Define a program once and make calls on it; the answers end with the first that ends the process."""
         limits = self.limits if seconds is None else self.limits._replace(case_seconds=seconds)
         return await self._threaded(lambda held: exchange.calls(self._take(held, fresh), source, wanted, limits))
 
@@ -109,7 +115,7 @@ class Sandbox:
         try:
             return await future
         except asyncio.CancelledError:
-            for box in list(held):
+            for box in held:
                 box.destroy()
             raise
 

@@ -34,19 +34,20 @@ MACHINES = {
         0xC000003E,
         _numbers("""
             read=0 write=1 open=2 close=3 stat=4 fstat=5 lstat=6 poll=7 lseek=8 mmap=9 mprotect=10 munmap=11 brk=12
-            rt_sigaction=13 rt_sigprocmask=14 rt_sigreturn=15 ioctl=16 pread64=17 readv=19 writev=20 access=21 pipe=22
-            select=23 sched_yield=24 mremap=25 madvise=28 dup=32 dup2=33 nanosleep=35 getitimer=36 alarm=37 setitimer=38
-            getpid=39 sendto=44 recvfrom=45 sendmsg=46 recvmsg=47 getsockname=51
-            socketpair=53 getsockopt=55 clone=56 fork=57 vfork=58 execve=59
-            exit=60 wait4=61 kill=62 uname=63 fcntl=72 getcwd=79 readlink=89 gettimeofday=96 getrlimit=97 getrusage=98
-            sysinfo=99 times=100 getuid=102 getgid=104 geteuid=107 getegid=108 getppid=110 sigaltstack=131 prctl=157
-            arch_prctl=158 setrlimit=160 gettid=186 time=201 futex=202 sched_getaffinity=204 getdents64=217
-            set_tid_address=218 restart_syscall=219 clock_gettime=228 clock_getres=229 clock_nanosleep=230
-            exit_group=231 epoll_wait=232 epoll_ctl=233 waitid=247 openat=257 newfstatat=262 readlinkat=267
-            faccessat=269 pselect6=270 ppoll=271 set_robust_list=273 get_robust_list=274 epoll_pwait=281
-            epoll_create1=291 dup3=292 pipe2=293 prlimit64=302 getcpu=309 seccomp=317 getrandom=318 membarrier=324
-            statx=332 rseq=334 clone3=435 close_range=436 faccessat2=439 landlock_create_ruleset=444
-            landlock_add_rule=445 landlock_restrict_self=446"""),
+            rt_sigaction=13 rt_sigprocmask=14 rt_sigreturn=15 ioctl=16 pread64=17 readv=19 writev=20 access=21
+            pipe=22 select=23 sched_yield=24 mremap=25 madvise=28 dup=32 dup2=33 nanosleep=35 getitimer=36 alarm=37
+            setitimer=38 getpid=39 sendto=44 recvfrom=45 sendmsg=46 recvmsg=47 getsockname=51 socketpair=53
+            getsockopt=55 clone=56 fork=57 vfork=58 execve=59 exit=60 wait4=61 kill=62 uname=63 fcntl=72 getcwd=79
+            readlink=89 gettimeofday=96 getrlimit=97 getrusage=98 sysinfo=99 times=100 getuid=102 getgid=104
+            geteuid=107 getegid=108 getppid=110 sigaltstack=131 prctl=157 arch_prctl=158 setrlimit=160 gettid=186
+            time=201 futex=202 sched_getaffinity=204 getdents64=217 set_tid_address=218 restart_syscall=219
+            clock_gettime=228 clock_getres=229 clock_nanosleep=230 exit_group=231 epoll_wait=232 epoll_ctl=233
+            waitid=247 openat=257 newfstatat=262 readlinkat=267 faccessat=269 pselect6=270 ppoll=271
+            set_robust_list=273 get_robust_list=274 epoll_pwait=281 epoll_create1=291 dup3=292 pipe2=293
+            prlimit64=302 getcpu=309 seccomp=317 getrandom=318 membarrier=324 statx=332 rseq=334 clone3=435
+            close_range=436 faccessat2=439 landlock_create_ruleset=444 landlock_add_rule=445
+            landlock_restrict_self=446
+        """),
     ),
     "aarch64": Machine(
         0xC00000B7,
@@ -59,16 +60,20 @@ MACHINES = {
             sched_yield=124 restart_syscall=128 kill=129 sigaltstack=132 rt_sigaction=134 rt_sigprocmask=135
             rt_sigreturn=139 times=153 uname=160 getrlimit=163 setrlimit=164 getrusage=165 prctl=167 getcpu=168
             gettimeofday=169 getpid=172 getppid=173 getuid=174 geteuid=175 getgid=176 getegid=177 gettid=178
-            sysinfo=179 socketpair=199 getsockname=204 sendto=206 recvfrom=207 getsockopt=209 sendmsg=211 recvmsg=212 brk=214 munmap=215 mremap=216
-            clone=220 execve=221 mmap=222 mprotect=226 madvise=233 wait4=260 prlimit64=261 seccomp=277 getrandom=278
-            membarrier=283 statx=291 rseq=293 clone3=435 close_range=436 faccessat2=439 landlock_create_ruleset=444
-            landlock_add_rule=445 landlock_restrict_self=446"""),
+            sysinfo=179 socketpair=199 getsockname=204 sendto=206 recvfrom=207 getsockopt=209 sendmsg=211
+            recvmsg=212 brk=214 munmap=215 mremap=216 clone=220 execve=221 mmap=222 mprotect=226 madvise=233
+            wait4=260 prlimit64=261 seccomp=277 getrandom=278 membarrier=283 statx=291 rseq=293 clone3=435
+            close_range=436 faccessat2=439 landlock_create_ruleset=444 landlock_add_rule=445
+            landlock_restrict_self=446
+        """),
     ),
 }
 
 LAUNCHER_ONLY = frozenset(
-    "open fork vfork execve wait4 waitid kill prctl seccomp setrlimit sendto recvfrom sendmsg recvmsg socketpair getsockname getsockopt "
-    "close_range landlock_create_ruleset landlock_add_rule landlock_restrict_self".split()
+    """
+    open fork vfork execve wait4 waitid kill prctl seccomp setrlimit sendto recvfrom sendmsg recvmsg socketpair
+    getsockname getsockopt close_range landlock_create_ruleset landlock_add_rule landlock_restrict_self
+    """.split()
 )
 """Calls of the launcher that a job never has. `open` has no place for the read-only test; `openat` replaces it."""
 

@@ -66,6 +66,11 @@ class Verifiers:
         """Judge a draft by its own evidence; never remembered, since a program may be random."""
         return await self._verifier(domain).check(draft)
 
+    async def warm(self) -> None:
+        """Start boxes and checker processes now, so that no later answer waits for them. Raises SandboxRefused."""
+        await self.checkers.warm()
+        await self.sandbox.kind()
+
     async def close(self) -> None:
         """End every box and worker; calling it twice is harmless."""
         await self.sandbox.close()

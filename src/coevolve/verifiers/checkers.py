@@ -23,6 +23,8 @@ from coevolve.verifiers import exact
 Role = Literal["compare", "opinion"]
 
 START_SECONDS = 60.0
+SPARES: dict[Role, int] = {"compare": 0, "opinion": 1}
+"""Processes kept warm beside the working ones: an opinion is killed often and takes seconds to start."""
 ANSWER_BYTES = 1 << 20
 ROOT = str(Path(exact.__file__).parents[3])
 START = "import sys; sys.path.insert(0, {root!r}); from coevolve.verifiers.exact.serve import main; main()"
@@ -46,14 +48,14 @@ class Worker:
         )
         filtered = sys.platform == "linux" and seccomp.supported()
         setup = {"role": role, "memory_mb": memory_mb, "filter": seccomp.job_filter().hex() if filtered else ""}
-        self._ready = False
+        self.ready = False
         self._send(setup)
 
     def ask(self, request: Mapping[str, Any], seconds: float) -> Any:
         """Answer of the process. Raises TimedOut (the process is gone then) or ToolError."""
-        if not self._ready:
+        if not self.ready:
             self._receive(START_SECONDS)
-            self._ready = True
+            self.ready = True
         self._send(request)
         return self._receive(seconds)
 
@@ -114,6 +116,14 @@ class Checkers:
         limit = self.config.checker_seconds if seconds is None else seconds
         return await asyncio.get_running_loop().run_in_executor(self._pools[role], self._ask, role, request, limit)
 
+    async def warm(self) -> None:
+        """Start the processes of both roles and wait until they answer."""
+        compare = {"gold": "x", "unit": "", "answer": "x", "kind": "", "rule": None}
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self.config.workers):
+                group.create_task(self.ask("compare", compare))
+            group.create_task(self.ask("opinion", {"gold": "1", "answer": "1", "seconds": 5}, START_SECONDS))
+
     def _ask(self, role: Role, request: Mapping[str, Any], seconds: float) -> Any:
         worker = self._take(role)
         try:
@@ -127,15 +137,20 @@ class Checkers:
         return answer
 
     def _take(self, role: Role) -> Worker:
+        """A warm process; where a spare is kept and none waits, another is started beside it."""
         with self._lock:
-            if self._idle[role]:
-                return self._idle[role].pop()
-        return Worker(role, self.config.checker_memory_mb)
+            idle = self._idle[role]
+            worker = idle.pop(0) if idle else None
+            short = not idle and SPARES[role] > 0
+        if short:
+            self._give_back(role, Worker(role, self.config.checker_memory_mb))
+        return worker or Worker(role, self.config.checker_memory_mb)
 
     def _give_back(self, role: Role, worker: Worker) -> None:
+        """Ready processes wait in front, starting ones behind them."""
         with self._lock:
             if not self._closed:
-                self._idle[role].append(worker)
+                self._idle[role].insert(0 if worker.ready else len(self._idle[role]), worker)
                 return
         worker.close()
 

@@ -53,7 +53,7 @@ class CodeVerifier(TypedVerifier):
 
     async def _check_tests(self, draft: Draft) -> SelfCheck:
         tests, reference = draft.tests, draft.answer.value
-        if tests is None or not tests.cases and not tests.code:
+        if tests is None or (not tests.cases and not tests.code):
             return _refused("invalid_problem", "no tests")
         if not reference.strip():
             return _refused("invalid_problem", "no reference solution")
@@ -73,7 +73,9 @@ class CodeVerifier(TypedVerifier):
             killed += fate.verdict == "failed"
         if killed < 3:
             return _refused("invalid_problem", f"the tests refuse only {killed} of {tried} wrong programs")
-        return SelfCheck(True, (), Certificate(kind="tests", detail=f"{killed} of {tried} wrong versions refused"), None)
+        return SelfCheck(
+            True, (), Certificate(kind="tests", detail=f"{killed} of {tried} wrong versions refused"), None
+        )
 
     async def _check_output(self, draft: Draft) -> SelfCheck:
         gold = literals.parse(draft.answer.value)
@@ -82,7 +84,10 @@ class CodeVerifier(TypedVerifier):
         tests = draft.tests
         if tests is not None and tests.kind == "call_output" and tests.call:
             call = Call("eval", tests.call.strip())
-            seen = [(await self.tools.sandbox.calls(tests.setup + tests.code, [call], fresh=fresh))[-1] for fresh in (False, True)]
+            seen = [
+                (await self.tools.sandbox.calls(tests.setup + tests.code, [call], fresh=fresh))[-1]
+                for fresh in (False, True)
+            ]
             for given in seen:
                 if given.outcome == "infra":
                     return _refused("tool_failure", given.error)

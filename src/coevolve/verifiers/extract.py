@@ -84,7 +84,7 @@ def _tidy(said: str) -> str:
 
 def code(reply: str, name: str | None) -> str | None:
     """The program in a reply: the last fenced block that defines `name`, else the last block, else bare code."""
-    blocks = [body for _, body in FENCE.findall(reply[-REPLY_CHARS:]) if body.strip()]
+    blocks: list[str] = [body for _, body in FENCE.findall(reply[-REPLY_CHARS:]) if body.strip()]
     for body in reversed(blocks):
         if name is None or re.search(rf"\b(?:def|class)\s+{re.escape(name)}\b|\b{re.escape(name)}\s*=", body):
             return body

@@ -19,6 +19,12 @@ class Mutant(NamedTuple):
     sure: bool
 
 
+EMPTIED = """
+
+def _emptied(value):
+    return type(value)() if isinstance(value, (int, float, str, list, tuple, dict, set)) and value else [value]
+"""
+
 WRAPPER = """
 
 def _spoil(value):
@@ -49,6 +55,9 @@ def of_function(source: str, name: str, method: bool, returned: Sequence[Any]) -
     spoil = f"\n_right = {where}{name}\n"
     spoil += _replaced(name, method, "return _spoil(_right(*args, **named))")
     yield Mutant("spoiled result", source + WRAPPER + spoil, True)
+    emptied = f"\n_right = {where}{name}\n" + _replaced(name, method, "return _emptied(_right(*args, **named))")
+    yield Mutant("emptied result", source + EMPTIED + emptied, True)
+    yield Mutant("first argument", source + _replaced(name, method, "return args[-1]"), False)
     yield from _edits(source, name)
 
 
@@ -94,15 +103,20 @@ def _edits(source: str, name: str | None) -> Iterator[Mutant]:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
-    scopes = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == name] or [tree]
-    places = [place for place, node in enumerate(ast.walk(scopes[-1])) if _turned(copy.deepcopy(node))]
+    scope = _scope(tree, name)
+    places = [place for place, node in enumerate(ast.walk(scope)) if _turned(copy.deepcopy(node))]
     step = max(1, len(places) // EDITS)
     for place in places[::step][:EDITS]:
         changed = copy.deepcopy(tree)
-        inner = [n for n in ast.walk(changed) if isinstance(n, ast.FunctionDef) and n.name == name] or [changed]
-        node = list(ast.walk(inner[-1]))[place]
+        node = list(ast.walk(_scope(changed, name)))[place]
         _turned(node)
         yield Mutant(f"{type(node).__name__} changed", ast.unparse(ast.fix_missing_locations(changed)), False)
+
+
+def _scope(tree: ast.Module, name: str | None) -> ast.AST:
+    """The last definition of the function, else the whole program."""
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name]
+    return found[-1] if found else tree
 
 
 OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {

@@ -10,7 +10,9 @@ from coevolve.verifiers.exact import numbers
 from coevolve.verifiers.exact.notation import CHARS
 from coevolve.verifiers.grades import Sameness
 
-LETTER = re.compile(r"(?:(?:option|choice|answer)\s+)?[(\[]?\s*([A-Za-z])\s*(?:[)\].:]|\Z)(.*)\Z", re.IGNORECASE | re.DOTALL)
+LETTER = re.compile(
+    r"(?:(?:option|choice|answer)\s+)?[(\[]?\s*([A-Za-z])\s*(?:[)\].:]|\Z)(.*)\Z", re.IGNORECASE | re.DOTALL
+)
 WRAPPER = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mbox|bf)\s*\{([^{}]*)\}")
 ARTICLES = re.compile(r"\A(?:the|a|an)\s+")
 NUMERIC = frozenset(("integer", "rational", "decimal", "percent"))
@@ -94,7 +96,7 @@ def choice(value: str, choices: Mapping[str, str] | None) -> str | None:
     named = LETTER.match(re.sub(r"\s+", " ", WRAPPER.sub(r"\1", value.replace("$", " "))).replace("\\", " ").strip())
     letter = named.group(1).casefold() if named else None
     if not choices:
-        return letter if letter else (text or None)
+        return letter or (text or None)
     if letter in keys and named is not None:
         rest = fold(named.group(2))
         others = [fold(words) for key, words in choices.items() if fold(key) != letter]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from coevolve.tasks import Draft
-from coevolve.verifiers import extract, plain
+from coevolve.verifiers import extract
 from coevolve.verifiers.exact import chemistry, notation, science, units
 from coevolve.verifiers.exact.notation import Refused
 from coevolve.verifiers.exact.tokens import Unreadable
@@ -34,6 +34,10 @@ class ScienceVerifier(TypedVerifier):
         if not value.strip():
             return Grade("different", value, "an empty answer")
         return await self.ask(draft, value, self.rule(draft))
+
+    def kind(self, draft: Draft) -> str:
+        """Formulas know the symbols of physics that have two names."""
+        return "symbolic" if draft.answer.type in ("expression", "equation") else draft.answer.type
 
     def rule(self, draft: Draft) -> Mapping[str, Any] | None:
         """Rule S with the task's own tolerance; whole numbers without a unit are exact."""

@@ -98,7 +98,11 @@ async def _calls(
         if place >= len(given) or given[place].outcome != "ok":
             last = given[min(place, len(given) - 1)]
             return _failed(last.outcome, f"case {place + 1}: {last.error}", values)
-        same = _json_equal(given[place].value, want.value) if json_values else _python_equal(given[place].value, want.value)
+        same = (
+            _json_equal(given[place].value, want.value)
+            if json_values
+            else _python_equal(given[place].value, want.value)
+        )
         if not same:
             return Judged("failed", f"case {place + 1}: wrong value", values)
     return Judged("passed", "", values) if wanted else Judged("failed", "no cases")
@@ -143,7 +147,7 @@ def _failed(outcome: Outcome, detail: str, values: tuple[Any, ...]) -> Judged:
 
 
 async def _stdin(sandbox: Sandbox, source: str, cases: Sequence[Any], seconds: float | None) -> Judged:
-    outputs = []
+    outputs: list[str] = []
     runs = await sandbox.runs(source, [str(case["input"]) for case in cases], seconds=seconds)
     for place, case in enumerate(cases):
         if place >= len(runs) or runs[place].outcome != "ok":
@@ -162,9 +166,7 @@ def same_output(output: str, expected: str) -> bool:
     if len(ours) != len(theirs):
         return False
     pairs = [(a.split(), b.split()) for a, b in zip(ours, theirs, strict=True)]
-    return all(
-        len(a) == len(b) and all(_same_token(x, y) for x, y in zip(a, b, strict=True)) for a, b in pairs
-    )
+    return all(len(a) == len(b) and all(_same_token(x, y) for x, y in zip(a, b, strict=True)) for a, b in pairs)
 
 
 def _same_token(token: str, expected: str) -> bool:

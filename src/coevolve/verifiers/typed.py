@@ -7,7 +7,7 @@ from coevolve.errors import ToolError
 from coevolve.sandbox.exchange import Call
 from coevolve.tasks import Draft
 from coevolve.verifiers import extract, perturb, plain
-from coevolve.verifiers.exact.notation import TOWER
+from coevolve.verifiers.exact.notation import HEAVY
 from coevolve.verifiers.grades import Grade, SelfCheck
 from coevolve.verifiers.programs import program_check
 from coevolve.verifiers.tools import Tools
@@ -50,11 +50,15 @@ class TypedVerifier:
             "unit_in_prompt": True,
         }
 
+    def kind(self, draft: Draft) -> str:
+        """What the checker process takes the reference for."""
+        return draft.answer.type
+
     async def ask(self, draft: Draft, value: str, rule: Mapping[str, Any] | None) -> Grade:
         """The verdict of a checker process, with a second opinion where it is not firm."""
         answer = draft.answer
         gold = answer.value if rule is not None or not answer.unit else f"{answer.value} \\text{{{answer.unit}}}"
-        request = {"gold": gold, "unit": answer.unit or "", "answer": value, "kind": answer.type, "rule": rule}
+        request = {"gold": gold, "unit": answer.unit or "", "answer": value, "kind": self.kind(draft), "rule": rule}
         try:
             found = await self.tools.checkers.ask("compare", request)
         except ToolError as error:
@@ -62,7 +66,7 @@ class TypedVerifier:
         if found is None:
             return Grade("unknown", value, f"no verdict within {self.tools.config.checker_seconds:g} s")
         grade = Grade(found["verdict"], value, found["reason"])
-        if grade.verdict == "equal" or found["firm"] or rule is not None or TOWER.search(value):
+        if grade.verdict == "equal" or found["firm"] or rule is not None or HEAVY.search(value) or HEAVY.search(gold):
             return grade
         return await self._second_opinion(grade, gold, value)
 
@@ -85,7 +89,9 @@ class TypedVerifier:
         if given.outcome == "infra":
             return Grade("unknown", value, f"infra: {given.error}")
         if given.outcome != "ok" or not isinstance(given.value, bool):
-            return Grade("unknown", value, f"the task's checker gave no verdict: {given.error or type(given.value).__name__}")
+            return Grade(
+                "unknown", value, f"the task's checker gave no verdict: {given.error or type(given.value).__name__}"
+            )
         return Grade("equal" if given.value else "different", value, "")
 
     async def check(self, draft: Draft) -> SelfCheck:
@@ -99,9 +105,7 @@ class TypedVerifier:
             problem = f"the reference does not equal itself ({gold.verdict}: {gold.reason})"
             return SelfCheck(False, (problem,), None, "invalid_problem")
         accepted = [
-            wrong
-            for wrong in perturb.answers(draft.answer)
-            if (await self.compare(draft, wrong)).verdict == "equal"
+            wrong for wrong in perturb.answers(draft.answer) if (await self.compare(draft, wrong)).verdict == "equal"
         ]
         if accepted:
             return SelfCheck(False, (f"the wrong answer {accepted[0][:80]!r} passes",), None, "invalid_problem")

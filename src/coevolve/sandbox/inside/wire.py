@@ -51,16 +51,12 @@ def encode(value: Any, depth: int = 0) -> Any:
 
 
 def _encode_other(value: Any, depth: int) -> Any:
-    if isinstance(value, list):
-        return [encode(item, depth) for item in list.__iter__(value)]
-    if isinstance(value, tuple):
-        return {"t": [encode(item, depth) for item in tuple.__iter__(value)]}
+    for kind, mark, members in MEMBERED:
+        if isinstance(value, kind):
+            inner = [encode(item, depth) for item in members(value)]
+            return {mark: inner} if mark else inner
     if isinstance(value, dict):
         return {"d": [[encode(key, depth), encode(item, depth)] for key, item in dict.items(value)]}
-    if isinstance(value, set):
-        return {"s": [encode(item, depth) for item in set.__iter__(value)]}
-    if isinstance(value, frozenset):
-        return {"z": [encode(item, depth) for item in frozenset.__iter__(value)]}
     if isinstance(value, complex):
         return {"c": [float.hex(value.real), float.hex(value.imag)]}
     if isinstance(value, bytes | bytearray):
@@ -72,6 +68,14 @@ def _encode_other(value: Any, depth: int) -> Any:
     if type(value) is Decimal:
         return {"n": str(value)}
     return {"o": type(value).__name__[:80]}
+
+
+MEMBERED: tuple[tuple[type, str, Callable[[Any], Any]], ...] = (
+    (list, "", list.__iter__),
+    (tuple, "t", tuple.__iter__),
+    (set, "s", set.__iter__),
+    (frozenset, "z", frozenset.__iter__),
+)
 
 
 def _pair(parts: list[Any]) -> complex:

@@ -99,30 +99,35 @@ def _restrict_files(libc: Any, readable: list[str]) -> None:
 def _serve(control: socket.socket, wakeup: int, nothing: int, setup: dict[str, Any]) -> None:
     child = serial = 0
     while True:
-        ready, _, _ = select.select([control, wakeup], [], [])
+        ready = select.select([control.fileno(), wakeup], [], [])[0]
         if wakeup in ready:
-            with contextlib.suppress(BlockingIOError):
-                os.read(wakeup, 512)
-            if child:
-                pid, status, used = os.wait4(child, os.WNOHANG)
-                if pid:
-                    control.send(ENDED.pack(b"E", serial, status, used.ru_maxrss))
-                    child = 0
-        if control not in ready:
+            child = _reaped(control, wakeup, child, serial)
+        if control.fileno() not in ready:
             continue
         message, descriptors, _, _ = socket.recv_fds(control, 64, 4)
         if not message:
             return
         command, number = COMMAND.unpack(message)
-        if command == b"K" and child and number == serial:
-            os.kill(child, signal.SIGKILL)
-        elif command == b"J":
+        if command == b"J":
             serial = number
             child = os.fork()
             if child == 0:
                 _become_job(descriptors, nothing, setup)
             for descriptor in descriptors:
                 os.close(descriptor)
+        elif child and number == serial:
+            os.kill(child, signal.SIGKILL)
+
+
+def _reaped(control: socket.socket, wakeup: int, child: int, serial: int) -> int:
+    """Report a child that has ended; the child that still runs, or 0."""
+    with contextlib.suppress(BlockingIOError):
+        os.read(wakeup, 512)
+    pid, status, used = os.wait4(child, os.WNOHANG) if child else (0, 0, None)
+    if not pid or used is None:
+        return child
+    control.send(ENDED.pack(b"E", serial, status, used.ru_maxrss))
+    return 0
 
 
 def _become_job(descriptors: list[int], nothing: int, setup: dict[str, Any]) -> None:

@@ -8,9 +8,12 @@ from math import gcd
 from coevolve.verifiers.exact.notation import Refused, clean, words
 
 ELEMENTS = frozenset(
-    "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I "
-    "Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr "
-    "Rf Db Sg Bh Hs Mt Ds Rg Cn Nh Fl Mc Lv Ts Og D".split()
+    """
+    H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr
+    Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir
+    Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr Rf Db Sg Bh Hs Mt Ds Rg Cn Nh
+    Fl Mc Lv Ts Og D
+    """.split()
 )
 ARROW = re.compile(r"\\to|\\longrightarrow|\\rightleftharpoons|\\leftrightarrow|<?-+>|=>|⇌|→|(?<![<>=])=(?![<>=])")
 STATE = re.compile(r"\(\s*(?:s|l|g|aq)\s*\)")
@@ -92,7 +95,10 @@ def reaction(text: str) -> tuple[tuple[tuple[Formula, int], ...], tuple[tuple[Fo
     factors = [count for side in read if side for count in side.values()]
     common = factors[0]
     for count in factors:
-        common = Fraction(gcd(common.numerator * count.denominator, count.numerator * common.denominator), common.denominator * count.denominator)
+        common = Fraction(
+            gcd(common.numerator * count.denominator, count.numerator * common.denominator),
+            common.denominator * count.denominator,
+        )
     left, right = (tuple(sorted((what, int(count / common)) for what, count in side.items())) for side in read if side)
     return left, right
 
@@ -130,7 +136,11 @@ def is_chemical(gold: str) -> bool:
         return len(sides) == 2 and all(_side(side) is not None for side in sides)
     read = formula(gold)
     text = plain(gold).replace(" ", "")
-    return read is not None and (len(read[0]) > 1 or bool(re.search(r"\d|[+-]\Z", text))) and not re.fullmatch(r"\d.*", text)
+    return (
+        read is not None
+        and (len(read[0]) > 1 or bool(re.search(r"\d|[+-]\Z", text)))
+        and not re.fullmatch(r"\d.*", text)
+    )
 
 
 def same(gold: str, answer: str) -> bool:

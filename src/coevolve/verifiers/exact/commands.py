@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 
 from coevolve.verifiers.exact.tokens import CONSTANTS, FUNCTIONS, GREEK, RANGES, Cursor, Token, Tree, Unreadable, number
 
-CLOSING = {"lfloor": ("rfloor", "floor"), "lceil": ("rceil", "ceil")}
+CLOSING = {"lfloor": ("rfloor", "floor"), "lceil": ("rceil", "ceil"), "|": ("|", "abs")}
 INVERSES = {"sin": "arcsin", "cos": "arccos", "tan": "arctan", "sinh": "arcsinh", "cosh": "arccosh", "tanh": "arctanh"}
 
 
@@ -59,24 +59,30 @@ class Commands(Cursor, ABC):
             inner = self.sum()
             self.take(CLOSING[name][0])
             return ("fun", CLOSING[name][1], inner)
-        if name == "|":
-            inner = self.sum()
-            self.take("|")
-            return ("fun", "abs", inner)
         if name == "overline":
-            return ("fun", "conj", self.group())
+            return self.conjugate()
         if name in RANGES:
             return self.range(name)
-        if name in FUNCTIONS:
-            return self.function(name)
+        return self.function(name) if name in FUNCTIONS else self.symbol(name)
+
+    def symbol(self, name: str) -> Tree:
+        """A constant or a Greek letter with its index."""
         if name in CONSTANTS:
             return ("const", CONSTANTS[name])
-        if name in GREEK:
-            if self.peek() == "_":
-                self.take()
-                name = f"{name}_{self.subscript()}"
-            return ("sym", name)
-        raise Unreadable(f"\\{name}")
+        if name not in GREEK:
+            raise Unreadable(f"\\{name}")
+        if self.peek() == "_":
+            self.take()
+            name = f"{name}_{self.subscript()}"
+        return ("sym", name)
+
+    def conjugate(self) -> Tree:
+        """A bar over a number; over letters it may mean a segment, a mean or a conjugate, and is not read."""
+        start = self.place
+        tree = ("fun", "conj", self.group())
+        if any(item.kind == "letter" and item.text not in CONSTANTS for item in self.items[start : self.place]):
+            raise Unreadable("a bar over letters")
+        return tree
 
     def tex_argument(self) -> Tree:
         """One argument as TeX takes it: a group, one digit or one letter."""

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from mpmath import mp
+from mpmath import mp  # type: ignore[import-untyped]
 
 from coevolve.verifiers.exact import numbers
-from coevolve.verifiers.exact.evaluate import Evaluator, NeedsDigits, TooLarge, Undefined, Value, to_mp
+from coevolve.verifiers.exact.arithmetic import NeedsDigits, TooLarge, Undefined, Value, to_mp
+from coevolve.verifiers.exact.evaluate import Evaluator
 from coevolve.verifiers.exact.tokens import Tree
 
 DIGITS = (100, 300)
@@ -29,7 +30,9 @@ def symbols(tree: Tree) -> frozenset[str]:
         return frozenset((tree[1],))
     if tree[0] in ("num", "const"):
         return frozenset()
-    inner = frozenset().union(*(symbols(item) for item in tree[1:] if isinstance(item, tuple) and item and isinstance(item[0], str)))
+    inner = frozenset().union(
+        *(symbols(item) for item in tree[1:] if isinstance(item, tuple) and item and isinstance(item[0], str))
+    )
     return inner - {tree[2]} if tree[0] == "range" else inner
 
 
@@ -55,8 +58,22 @@ def literal(tree: Tree) -> numbers.Number | None:
         mantissa, power = literal(tree[1]), literal(tree[2][2])
         if mantissa and power and power.form == "integer" and abs(power.value) <= numbers.EXPONENT:
             scale = Fraction(10) ** int(power.value)
-            return numbers.Number(mantissa.value * scale, "decimal", mantissa.digits, mantissa.unit * scale) if mantissa.form == "decimal" else None
+            return (
+                numbers.Number(mantissa.value * scale, "decimal", mantissa.digits, mantissa.unit * scale)
+                if mantissa.form == "decimal"
+                else None
+            )
     return None
+
+
+def substituted(tree: Tree, name: str, value: Tree) -> Tree:
+    """The tree with `value` for every `name`."""
+    if tree == ("sym", name):
+        return value
+    return tuple(
+        substituted(item, name, value) if isinstance(item, tuple) and item and isinstance(item[0], str) else item
+        for item in tree
+    )
 
 
 def same(one: Tree, other: Tree) -> bool:
@@ -94,7 +111,7 @@ def _undefined(tree: Tree) -> bool:
         with mp.workdps(DIGITS[0]):
             return not symbols(tree) and Evaluator({}).value(tree) is None
     except Undefined:
-        return tree != ("const", "inf") and tree != ("neg", ("const", "inf"))
+        return tree not in (("const", "inf"), ("neg", ("const", "inf")))
     except (TooLarge, NeedsDigits):
         return False
 
@@ -145,7 +162,7 @@ def _same_everywhere(one: Tree, other: Tree, names: frozenset[str], common_log: 
                 break
         if seen < min(WANTED_POINTS, POINTS if names else 1) - bool(names):
             raise Unsure("undefined at most points")
-        if not names and isinstance(pair, tuple) and all(isinstance(item, Fraction) for item in pair[:2]):
+        if not names and pair is not None and all(isinstance(value, Fraction) for value in pair[:2]):
             return True
     return True
 
@@ -153,7 +170,7 @@ def _same_everywhere(one: Tree, other: Tree, names: frozenset[str], common_log: 
 def _pair(
     one: Tree, other: Tree, point: Mapping[str, Fraction], digits: int, common_log: bool
 ) -> tuple[Value, Value, int] | None:
-    """Both values at a point and the digits they have, None where one is undefined there; Unsure where they cannot be had."""
+    """Both values at a point with their digits, None where one is undefined; Unsure where they cannot be had."""
     for precision in (digits, *MORE_DIGITS):
         try:
             with mp.workdps(precision):
@@ -205,7 +222,9 @@ def proportional(one: Tree, other: Tree, positive: bool = False) -> bool:
                 continue
             return False
         with mp.workdps(DIGITS[0]):
-            here = pair[0] / pair[1] if all(isinstance(v, Fraction) for v in pair[:2]) else to_mp(pair[0]) / to_mp(pair[1])
+            here = (
+                pair[0] / pair[1] if all(isinstance(v, Fraction) for v in pair[:2]) else to_mp(pair[0]) / to_mp(pair[1])
+            )
             if positive and not (not isinstance(here, mp.mpc) and here > 0):
                 return False
             if ratio is not None and not close(ratio, here, DIGITS[0]):

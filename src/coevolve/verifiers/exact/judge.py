@@ -2,11 +2,12 @@
 
 from typing import Literal, NamedTuple
 
-from coevolve.verifiers.exact import equality, notation, reading, sameness, units
+from coevolve.verifiers.exact import equality, notation, reading, sameness, units, wording
 from coevolve.verifiers.exact.equality import Unsure
 from coevolve.verifiers.exact.notation import Refused
-from coevolve.verifiers.exact.shapes import Many, Row, Scalar, Shape
-from coevolve.verifiers.exact.tokens import Unreadable, number
+from coevolve.verifiers.exact.relations import assignments
+from coevolve.verifiers.exact.shapes import Many, Named, Row, Scalar, Shape, Words, tree
+from coevolve.verifiers.exact.tokens import Tree, Unreadable, number
 
 Sameness = Literal["equal", "different", "unknown"]
 
@@ -19,21 +20,41 @@ class Verdict(NamedTuple):
     firm: bool
 
 
-def shapes(text: str, kind: str) -> list[Shape]:
-    """The readings of an answer, likeliest first. Raises Refused or Unreadable."""
+def shape_of(text: str, kind: str) -> Shape:
+    """The reading of an answer of the type `kind`. Raises Refused, Unreadable or Unsure."""
     cleaned = notation.clean(text)
     shape = reading.read(cleaned)
     if kind == "tuple" and isinstance(shape, Many) and not shape.braced:
         shape = Row(shape.items, "()")
-    if kind == "set" and isinstance(shape, Many):
+    if kind in ("expression", "symbolic") and isinstance(shape, Words) and shape.written.isalpha():
+        shape = Scalar(tree(shape.written))
+    if kind == "symbolic":
+        shape = _aliased(shape)
+    if kind == "set" and isinstance(shape, Many) and assignments(shape) is None:
         shape = shape._replace(braced=True)
-    if kind == "percent" and isinstance(shape, Scalar) and "%" not in text and "percent" not in text:
-        return [shape, Scalar(("div", shape.tree, number(100)))]
-    return [shape]
+    return shape
+
+
+ALIASES: dict[str, Tree] = {
+    "hbar": ("div", ("sym", "h"), ("mul", number(2), ("const", "pi"))),
+    "k_B": ("sym", "k"),
+}
+"""Symbols of physics with two names."""
+
+
+def _aliased(shape: Shape) -> Shape:
+    if isinstance(shape, Named):
+        return shape._replace(value=_aliased(shape.value))
+    if isinstance(shape, Scalar):
+        tree = shape.tree
+        for name, value in ALIASES.items():
+            tree = equality.substituted(tree, name, value)
+        return shape._replace(tree=tree)
+    return shape
 
 
 def compare(gold: str, answer: str, kind: str, sizes: sameness.Sizes) -> Verdict:
-    """Compare two answers of the type `kind` (a `tasks.AnswerType`, or `` when it is not known)."""
+    """Compare two answers of one type: a `tasks.AnswerType`, `symbolic` for formulas of physics, `` when not known."""
     if not gold.strip() or not answer.strip():
         return Verdict("different", "an empty answer", True)
     try:
@@ -41,24 +62,40 @@ def compare(gold: str, answer: str, kind: str, sizes: sameness.Sizes) -> Verdict
     except Refused as error:
         return Verdict("unknown", f"not read: {error}", True)
     try:
-        theirs, ours = shapes(gold, kind), shapes(answer, kind)
+        theirs, ours = shape_of(gold, kind), shape_of(answer, kind)
+        if kind == "percent" and isinstance(ours, Scalar) and "%" in answer and "%" not in gold:
+            ours = Scalar(("mul", ours.tree, number(100)), ours.unit)
+        theirs, ours = _beside(theirs, ours), _beside(ours, theirs)
     except RecursionError:
         return Verdict("unknown", "nested too deeply", True)
     except (Unreadable, Unsure) as error:
         if cleaned[0].replace(" ", "") == cleaned[1].replace(" ", "") and cleaned[0]:
             return Verdict("equal", "the same text", True)
         return Verdict("unknown", f"not read: {error}", False)
-    reason = ""
-    for one in theirs[:1] if kind == "percent" and "%" in answer and len(ours) == 1 and len(theirs) == 1 else theirs:
-        for other in ours:
-            try:
-                if sameness.same(one, other, sizes):
-                    return Verdict("equal", "", True)
-            except (Unsure, RecursionError) as error:
-                reason = f"not decided: {error}"
-    if reason:
-        return Verdict("unknown", reason, False)
-    return Verdict("different", "another value", _firm(theirs[0], ours[0]))
+    return _decide(theirs, ours, sizes)
+
+
+def _decide(theirs: Shape, ours: Shape, sizes: sameness.Sizes) -> Verdict:
+    try:
+        if sameness.same(theirs, ours, sizes):
+            return Verdict("equal", "", True)
+    except RecursionError:
+        return Verdict("unknown", "not decided: nested too deeply", True)
+    except Unsure as error:
+        return Verdict("unknown", f"not decided: {error}", "TooLarge" in str(error))
+    return Verdict("different", "another value", _firm(theirs, ours))
+
+
+def _beside(first: Shape, other: Shape) -> Shape:
+    """Letters beside an expression are a product; a time of day beside a ratio is one."""
+    if not isinstance(first, Words) or isinstance(other, Words):
+        return first
+    try:
+        if ":" in first.written:
+            return wording.ratio(first.written)
+        return Scalar(tree(first.written)) if first.written.isalpha() else first
+    except Unreadable:
+        return first
 
 
 def _firm(one: Shape, other: Shape) -> bool:

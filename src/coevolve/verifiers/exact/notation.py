@@ -17,12 +17,15 @@ SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋ₙ", "012345678
 VULGAR = re.compile("[¼½¾⅐-⅞]")
 
 CHARACTERS = {
-    "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-", "×": r"\times ", "·": r"\cdot ", "⋅": r"\cdot ", "∙": r"\cdot ", "•": r"\cdot ",
-    "÷": "/", "∕": "/", "⁄": "/", "√": r"\sqrt ", "∛": r"\sqrt[3]", "∞": r"\infty ", "≤": r"\le ", "≥": r"\ge ", "⩽": r"\le ", "⩾": r"\ge ", "≠": r"\ne ",
-    "∪": r"\cup ", "∩": r"\cap ", "∈": r"\in ", "∅": r"\emptyset ", "ℝ": r"\mathbb{R}", "ℤ": r"\mathbb{Z}", "ℕ": r"\mathbb{N}", "ℚ": r"\mathbb{Q}", "ℂ": r"\mathbb{C}",
-    "°": r"^\circ ", "º": r"^\circ ", "±": r"\pm ", "∓": r"\mp ", "≈": r"\approx ", "→": r"\to ", "′": "'", "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ",
-    "∖": r"\setminus ", "∨": r" \text{or} ", "∧": r" \text{and} ", "ℓ": "l", "ħ": r"\hbar ", "∫": r"\int ", "∑": r"\sum ", "∏": r"\prod ", "“": '"', "”": '"', "‘": "'", "’": "'",
-    "…": r"\ldots ", "⟨": r"\langle ", "⟩": r"\rangle ", "∣": "|",
+    "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-", "×": r"\times ", "·": r"\cdot ", "⋅": r"\cdot ",
+    "∙": r"\cdot ", "•": r"\cdot ", "÷": "/", "∕": "/", "⁄": "/", "√": r"\sqrt ", "∛": r"\sqrt[3]",
+    "∞": r"\infty ", "≤": r"\le ", "≥": r"\ge ", "⩽": r"\le ", "⩾": r"\ge ", "≠": r"\ne ", "∪": r"\cup ",
+    "∩": r"\cap ", "∈": r"\in ", "∅": r"\emptyset ", "ℝ": r"\mathbb{R}", "ℤ": r"\mathbb{Z}", "ℕ": r"\mathbb{N}",
+    "ℚ": r"\mathbb{Q}", "ℂ": r"\mathbb{C}", "°": r"^\circ ", "º": r"^\circ ", "±": r"\pm ", "∓": r"\mp ",
+    "≈": r"\approx ", "→": r"\to ", "′": "'", "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ",
+    "∖": r"\setminus ", "∨": r" \text{or} ", "∧": r" \text{and} ", "ℓ": "l", "ħ": r"\hbar ", "∫": r"\int ",
+    "∑": r"\sum ", "∏": r"\prod ", "“": '"', "”": '"', "‘": "'", "’": "'", "…": r"\ldots ", "⟨": r"\langle ",
+    "⟩": r"\rangle ", "∣": "|",
 }  # fmt: skip
 GREEK = {
     letter: f"\\{name} "
@@ -44,7 +47,7 @@ SYNONYMS = [
     for pattern, replacement in (
         (r"\\(?:left|right|bigl|bigr|Bigl|Bigr|biggl|biggr|big|Big|bigg|Bigg)(?![a-zA-Z])\s*\.?", ""),
         (r"\\(?:displaystyle|textstyle|limits|nolimits|mathstrut|thinspace|enspace|hfill|nobreak)(?![a-zA-Z])", " "),
-        (r"\\(?:,|;|:|!| |quad(?![a-zA-Z])|qquad(?![a-zA-Z]))|~", " "),
+        (r"(?<!\\)\\(?:,|;|:|!| |quad(?![a-zA-Z])|qquad(?![a-zA-Z]))|~", " "),
         (r"\\[dtc]frac(?![a-zA-Z])", r"\\frac"),
         (r"\\[dt]binom(?![a-zA-Z])", r"\\binom"),
         (r"\\(?:leq|leqslant|leqq)(?![a-zA-Z])|<=", r"\\le "),
@@ -64,13 +67,20 @@ SYNONYMS = [
         (r"\\(?:rightarrow|longrightarrow|to|Rightarrow|implies)(?![a-zA-Z])", r"\\to "),
         (r"\\(?:simeq|approxeq|sim)(?![a-zA-Z])", r"\\approx "),
         (r"\\(?:operatorname\*?|mathop|mathit|mathsf|mathcal|boldsymbol|bm|vec|hat|bar|tilde)\s*\{([^{}]*)\}", r"\1"),
+        (r"\A\s*\\text\s*\{[^{}]*\b(?:is|are|equals)\s*:?\s*\}", ""),
+        (r"\A\s*\\(?:text|mathrm)\s*\{\s*([^{}a-zA-Z]*\d[^{}]*)\}\s*\Z", r"\1"),
         (r"\*\*", "^"),
         (r"(?<=\d)\s*[xX*]\s*(?=10\s*\^)", r" \\times "),
     )
 ]
 DELIMITERS = re.compile(r"(?<!\\)\\[()\[\]]")
-CODE = re.compile(r"__|\.\s*_|\bimport\b|\beval\b|\bexec\b|\blambda\b|['\"]\s*\)|;\s*\w+\s|\\(?:input|include|write|def|let|catcode)\b")
-TOWER = re.compile(r"\^\s*[({]?\s*[-+]?\d*\s*\^|\d{7,}\s*!|!\s*!\s*!|\^\s*[({]?\s*\d{6,}")
+CODE = re.compile(
+    r"__|\.\s*_|\bimport\b|\beval\b|\bexec\b|\blambda\b|['\"]\s*\)|;\s*\w+\s|\\(?:input|include|write|def|let|catcode)\b"
+)
+HEAVY = re.compile(
+    r"\^\s*[({]?\s*[-+]?\d*\s*\^|\d{4,}\s*!|!\s*!|\^\s*[({]?\s*[-+]?\d{4,}|\\(?:int|sum|prod|lim)(?![a-zA-Z])"
+)
+"""What a computer algebra system may never come back from; such answers get no second opinion."""
 
 
 def clean(text: str) -> str:
@@ -80,7 +90,7 @@ def clean(text: str) -> str:
     text = "".join(c for c in text if unicodedata.category(c) not in ("Cf", "Cc") or c in "\n\t")
     if depth(text) > NESTING:
         raise Refused(f"nested over {NESTING} levels")
-    text = _characters(text)
+    text = _characters(_unmarked(text.strip()))
     text = GROUPING.sub(lambda found: re.sub(r"[^\d]", "", found.group(1)), text)
     text = re.sub(r"(?<=\d)\{,\}(?=\d{3})|(?<=\d),\\!\s*(?=\d{3})", "", text)
     text = DELIMITERS.sub(" ", _dollars(text))
@@ -130,21 +140,29 @@ def _dollars(text: str) -> str:
 
 
 def _trimmed(text: str) -> str:
-    text = text.strip()
     while True:
-        shorter = re.sub(r"(?:\\\\|[.,;\s])+\Z", "", text).strip()
-        for mark in ("**", "`"):
-            if len(shorter) > 2 * len(mark) and shorter.startswith(mark) and shorter.endswith(mark):
-                shorter = shorter[len(mark) : -len(mark)].strip()
+        shorter = _unmarked(re.sub(r"(?:\\\\|[.,;\s])+\Z", "", text).strip())
         if shorter == text:
             return text
         text = shorter
 
 
+def _unmarked(text: str) -> str:
+    """Without Markdown's marks around the whole."""
+    for mark in ("**", "`"):
+        if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
+            text = text[len(mark) : -len(mark)].strip()
+    return text
+
+
 def words(text: str) -> str:
     """Text wrappers opened: `\\text{odd}` is `odd`; spaces squeezed."""
     for _ in range(6):
-        opened = re.sub(r"\\(?:text|textbf|textit|textrm|textsf|texttt|mathrm|mbox|hbox|emph|bf|rm|it)\s*\{([^{}]*)\}", r" \1 ", text)
+        opened = re.sub(
+            r"\\(?:text|textbf|textit|textrm|textsf|texttt|mathrm|mbox|hbox|emph|bf|rm|it)\s*\{([^{}]*)\}",
+            r" \1 ",
+            text,
+        )
         if opened == text:
             break
         text = opened

@@ -7,7 +7,9 @@ from coevolve.verifiers.exact import units
 from coevolve.verifiers.exact.tokens import FUNCTIONS, GREEK
 
 WRAPPED = re.compile(r"\\(?:text|mathrm|textrm|mbox|rm)\s*\{")
-DEGREES = re.compile(r"(?P<value>.*?)\s*(?P<unit>\^\\circ\s*(?:(?:\\(?:text|mathrm)\s*\{\s*)?[CF](?:\s*\})?)?)\Z", re.DOTALL)
+DEGREES = re.compile(
+    r"(?P<value>.*?)\s*(?P<unit>\^\\circ\s*(?:(?:\\(?:text|mathrm)\s*\{\s*)?[CF](?:\s*\})?)?)\Z", re.DOTALL
+)
 NUMBER = (
     r"[-+]?\s*(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?:\s*(?:\\times|\\cdot|\*)\s*10\s*\^\s*(?:\{\s*[-+]?\d+\s*\}|[-+]?\d+))?"
     r"|[-+]?\s*\d*\s*\\frac\s*\{\s*\d+\s*\}\s*\{\s*\d+\s*\}|[-+]?\s*(?:\d+\s+)?\d+\s*/\s*\d+"

@@ -1,12 +1,13 @@
 """From the text of an answer to its shape. Several readings where the notation is ambiguous; none invented."""
 
+import math
 import re
 from collections.abc import Sequence
 
-from coevolve.verifiers.exact import numbers, quantities
-from coevolve.verifiers.exact.notation import words
+from coevolve.verifiers.exact import equality, numbers, quantities, wording
 from coevolve.verifiers.exact.relations import RELATION, relation
 from coevolve.verifiers.exact.shapes import (
+    INFINITE,
     LINE,
     Many,
     Named,
@@ -22,23 +23,18 @@ from coevolve.verifiers.exact.shapes import (
     split,
     tree,
 )
-from coevolve.verifiers.exact.tokens import FUNCTIONS, GREEK, Tree, Unreadable, number
+from coevolve.verifiers.exact.syntax import in_base
+from coevolve.verifiers.exact.tokens import Tree, Unreadable, number
 
-JOINERS = r"\\text(?:rm|bf)?\s*\{\s*(?:,\s*)?(?:and|or)\s*\}|(?<![a-zA-Z\\])(?:and|or)(?![a-zA-Z])|\\(?:lor|vee|land|wedge)(?![a-zA-Z])"
+JOINERS = (
+    r"\\text(?:rm|bf)?\s*\{\s*(?:,\s*)?(?:and|or)\s*\}|(?<![a-zA-Z\\])(?:and|or)(?![a-zA-Z])"
+    r"|\\(?:lor|vee|land|wedge)(?![a-zA-Z])"
+)
 LISTED = rf",?\s*(?:{JOINERS})\s*|[,;]"
 AND = r"\\text\s*\{\s*and\s*\}|(?<![a-zA-Z])and(?![a-zA-Z])|\\(?:land|wedge)(?![a-zA-Z])"
-NOTHING = frozenset(
-    "no solution;no solutions;no real solution;no real solutions;empty set;the empty set;none;no such number;no value;no values".split(";")
-)
-EVERYTHING = frozenset("all real numbers;all reals;all real x;any real number;every real number;r;all real values".split(";"))
 GROUPED = re.compile(r"(?P<head>\A[-+]?\s*)(?P<digits>\d{1,3}(?:,\d{3})+)(?![\d,])")
-CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?\s*(?:([ap])\.?\s*m\.?)?\Z", re.IGNORECASE)
-RATIO = re.compile(r"[\d.]+(?:\s*:\s*[\d.]+)+\Z")
-UNITS = {name: value for value, name in enumerate(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen".split())}  # fmt: skip
-TENS = {name: 20 + 10 * place for place, name in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())}
-SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
+IN_BASE = re.compile(r"([0-9A-Z]+)_\{?(\d{1,2})\}?\Z")
+REPEATING = re.compile(r"([-+]?\d*\.\d*?)(\d{1,6}?)\2{2,}\s*\\ldots\Z")
 ITEMS = 60
 
 
@@ -57,46 +53,25 @@ def read(text: str, inside: bool = False) -> Shape:
 
 
 def _fixed(text: str) -> Shape | None:
-    if text in (r"\emptyset", r"\{\}", r"\{ \}") or folded(text) in NOTHING:
+    if text in (r"\emptyset", r"\{\}", r"\{ \}") or folded(text) in wording.NOTHING:
         return Many((), True)
-    if text.replace(" ", "") in (r"\mathbb{R}",) or folded(text) in EVERYTHING - {"r"}:
+    if text.replace(" ", "") == r"\mathbb{R}" or folded(text) in wording.EVERYTHING:
         return LINE
     if text.startswith(r"\begin"):
         return matrix(text)
-    clock = CLOCK.match(text)
+    clock = wording.clock(text)
     if clock:
-        hour, minute, second, half = clock.groups()
-        return Words(f"{int(hour)}:{minute}:{second or '00'} {(half or '').lower()}".strip())
-    if RATIO.match(text):
-        return _ratio([tree(part) for part in text.split(":")])
+        return clock
+    if wording.RATIO.match(text):
+        return wording.ratio(text)
+    based = IN_BASE.match(text)
+    if based and int(based[2]) <= 36:
+        return Scalar(in_base(based[1], int(based[2])))
+    repeating = REPEATING.match(text)
+    if repeating:
+        return Scalar(tree(rf"{repeating[1]}\overline{{{repeating[2]}}}"))
     written = numbers.parse(text) if "," not in text else None
-    return Scalar(("num", written)) if written else _number_words(folded(text))
-
-
-def _ratio(parts: Sequence[Tree]) -> Shape:
-    if any(part[0] == "num" and part[1].value == 0 for part in parts):
-        raise Unreadable("a ratio with zero")
-    if len(parts) == 2:
-        return Scalar(("div", parts[0], parts[1]))
-    return Row(tuple(Scalar(("div", part, parts[0])) for part in parts), "()")
-
-
-def _number_words(text: str) -> Shape | None:
-    """`forty-two`, `one hundred and five`; None for other words."""
-    total = current = 0
-    pieces = [word for word in re.split(r"[\s-]+", text) if word != "and"]
-    if not pieces or len(pieces) > 12:
-        return None
-    for word in pieces:
-        if word in UNITS or word in TENS:
-            current += UNITS.get(word, 0) + TENS.get(word, 0)
-        elif word == "hundred" and current:
-            current *= 100
-        elif word in SCALES and current:
-            total, current = total + current * SCALES[word], 0
-        else:
-            return None
-    return Scalar(number(total + current))
+    return Scalar(("num", written)) if written else wording.number_words(folded(text))
 
 
 def _region(text: str) -> Shape | None:
@@ -106,8 +81,8 @@ def _region(text: str) -> Shape | None:
     minus = split(text, r"\\setminus(?![a-zA-Z])|\\backslash(?![a-zA-Z])|(?<=\})\s*-\s*(?=\\\{)")
     if len(minus) == 2:
         base, taken = _as_region(read(minus[0])), read(minus[1])
-        if base == LINE and isinstance(taken, Many):
-            return without([item.tree for item in taken.items if isinstance(item, Scalar)])
+        if isinstance(taken, Many) and all(isinstance(item, Scalar) for item in taken.items):
+            return without(base, [item.tree for item in taken.items if isinstance(item, Scalar)])
         raise Unreadable("a difference of sets")
     union = split(text, r"\\cup(?![a-zA-Z])|(?<=[)\]}])\s*U\s*(?=[(\[\\])")
     if len(union) < 2:
@@ -118,11 +93,28 @@ def _region(text: str) -> Shape | None:
     return Region(tuple(pieces))
 
 
-def without(points: Sequence[Tree]) -> Region:
-    """The real line without some points, in the order given."""
-    infinite: Tree = ("const", "inf")
-    ends = [("neg", infinite), *points, infinite]
-    return Region(tuple(Piece(low, high, (False, False)) for low, high in zip(ends, ends[1:], strict=False)))
+def without(region: Region, points: Sequence[Tree]) -> Region:
+    """A region without some points. Raises Unsure for points or ends without a value."""
+    pieces = list(region.pieces)
+    for point in points:
+        cut: list[Piece] = []
+        for piece in pieces:
+            if _between(piece, point):
+                cut += [
+                    Piece(piece.low, point, (piece.closed[0], False)),
+                    Piece(point, piece.high, (False, piece.closed[1])),
+                ]
+            else:
+                cut.append(piece)
+        pieces = cut
+    return Region(tuple(pieces), region.name)
+
+
+def _between(piece: Piece, point: Tree) -> bool:
+    where = float(equality.constant(point))
+    low = -math.inf if piece.low == ("neg", INFINITE) else float(equality.constant(piece.low))
+    high = math.inf if piece.high == INFINITE else float(equality.constant(piece.high))
+    return low <= where <= high
 
 
 def _as_region(shape: Shape) -> Region:
@@ -141,7 +133,9 @@ def as_region(shape: Shape) -> Region | None:
         if isinstance(low, Scalar) and isinstance(high, Scalar):
             return Region((Piece(low.tree, high.tree, (shape.brackets[0] == "[", shape.brackets[1] == "]")),))
     if isinstance(shape, Many) and all(isinstance(item, Scalar) for item in shape.items):
-        return Region(tuple(Piece(item.tree, item.tree, (True, True)) for item in shape.items if isinstance(item, Scalar)))
+        return Region(
+            tuple(Piece(item.tree, item.tree, (True, True)) for item in shape.items if isinstance(item, Scalar))
+        )
     return None
 
 
@@ -211,6 +205,8 @@ def _bracketed(text: str) -> Shape | None:
     if not found:
         return None
     brackets, inner = found
+    if inner.startswith(r"\begin") and brackets in ("()", "[]"):
+        return matrix(inner)
     if brackets == "{}":
         return _set(inner, escaped=text.startswith("\\"))
     parts = split(inner, ",|;")
@@ -251,24 +247,15 @@ def _plus_minus(text: str) -> Shape | None:
 
 
 def _single(text: str) -> Shape | None:
-    percent = re.fullmatch(r"(.+?)\s*(?:\\?%|\\text\s*\{\s*\\?%\s*\}|(?:\\text\s*\{\s*)?percent\s*\}?)", text, re.DOTALL)
+    percent = re.fullmatch(
+        r"(.+?)\s*(?:\\?%|\\text\s*\{\s*\\?%\s*\}|(?:\\text\s*\{\s*)?percent\s*\}?)", text, re.DOTALL
+    )
     if percent:
         inner = tree(percent.group(1))
         return Scalar(("num", numbers.percent(inner[1])) if inner[0] == "num" else ("div", inner, number(100)))
     quantity = quantities.trailing_unit(text)
     if quantity:
         return Scalar(tree(quantity.value), quantity.unit)
-    if is_words(text):
-        return Words(folded(text))
+    if wording.is_words(text):
+        return Words(folded(text), text)
     return Scalar(tree(text))
-
-
-def is_words(text: str) -> bool:
-    """Whether the text is words rather than symbols: a word of three letters or more that names nothing in mathematics."""
-    opened = words(text)
-    if not re.fullmatch(r"[A-Za-z][A-Za-z' \-.,]*", opened):
-        return False
-    found = re.findall(r"[A-Za-z]+", opened)
-    return any(len(word) > 2 and word not in FUNCTIONS | GREEK and word.lower() not in ("infinity", "inf") for word in found) or (
-        "\\text" in text and len(opened) > 1
-    )

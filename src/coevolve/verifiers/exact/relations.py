@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 
-from coevolve.verifiers.exact.equality import Unsure, same, symbols
+from coevolve.verifiers.exact.equality import DIGITS, Unsure, close, constant, same, substituted, symbols
 from coevolve.verifiers.exact.shapes import (
     INFINITE,
     NAME,
@@ -20,7 +21,7 @@ from coevolve.verifiers.exact.shapes import (
     split,
     tree,
 )
-from coevolve.verifiers.exact.tokens import Tree, Unreadable
+from coevolve.verifiers.exact.tokens import Tree, Unreadable, number
 
 RELATION = r"\\(?:le|ge|ne|in|approx)(?![a-zA-Z])|[<>=]"
 LESS, MORE = ("<", r"\le"), (">", r"\ge")
@@ -64,7 +65,7 @@ def _signs(text: str) -> list[str]:
 
 def _name(side: str) -> str:
     found = NAME.match(side)
-    if found and not found["parameter"]:
+    if found and not found["parameter"] and not re.fullmatch(r"[a-z]{2}", found["name"]):
         return found["name"].removeprefix("\\")
     row = enclosed(side)
     if row and row[0] == "()" and all(NAME.match(part) for part in split(row[1], ",")):
@@ -114,27 +115,76 @@ def _chain(sides: list[str], read: Callable[[str], Shape]) -> Shape:
 
 def _one(left: str, sign: str, right: str) -> Shape:
     a, b = tree(left), tree(right)
+    difference: Tree = ("sub", a, b)
     if sign == r"\ne":
-        if a[0] == "sym" and not symbols(b):
-            ends = (("neg", INFINITE), b, INFINITE)
-            pieces = tuple(Piece(low, high, (False, False)) for low, high in zip(ends, ends[1:], strict=False))
-            return Region(pieces, a[1])
-        return Relation("!=", ("sub", a, b), a, b)
+        solved = _solved(difference)
+        if solved:
+            ends = (("neg", INFINITE), solved[1], INFINITE)
+            pieces = tuple(Piece(low, high, (False, False)) for low, high in pairwise(ends))
+            return Region(pieces, solved[0])
+        return Relation("!=", difference, a, b)
     if sign in MORE:
         a, b = b, a
     strict = sign in ("<", ">")
-    if b[0] == "sym" and not symbols(a):
-        return Region((Piece(a, INFINITE, (not strict, False)),), b[1])
-    if a[0] == "sym" and not symbols(b):
-        return Region((Piece(("neg", INFINITE), b, (False, not strict)),), a[1])
-    return Relation("<" if strict else "<=", ("sub", a, b), a, b)
+    return _absolute(a, b, strict) or _half_line(a, b, strict) or Relation("<" if strict else "<=", ("sub", a, b), a, b)
+
+
+def _half_line(a: Tree, b: Tree, strict: bool) -> Region | None:
+    """`a < b` of first degree in one unknown."""
+    solved = _solved(("sub", a, b))
+    if solved is None:
+        return None
+    name, end, rising = solved
+    if rising:
+        return Region((Piece(("neg", INFINITE), end, (False, not strict)),), name)
+    return Region((Piece(end, INFINITE, (not strict, False)),), name)
+
+
+def _solved(difference: Tree) -> tuple[str, Tree, bool] | None:
+    """Unknown, root and whether it rises, of an expression of first degree in one unknown; None for any other."""
+    names = symbols(difference)
+    if len(names) != 1:
+        return None
+    name = next(iter(names))
+    try:
+        at = [constant(substituted(difference, name, number(value))) for value in (0, 1, 2)]
+        if not close(at[0] + at[2], 2 * at[1], DIGITS[0]) or close(at[0], at[1], DIGITS[0]):
+            return None
+    except (Unsure, TypeError):
+        return None
+    root: Tree
+    if difference[0] == "sub" and ("sym", name) in difference[1:]:
+        root = difference[1] if difference[2] == ("sym", name) else difference[2]
+    else:
+        zero, one = (substituted(difference, name, number(value)) for value in (0, 1))
+        root = ("div", zero, ("sub", zero, one))
+    return name, root, bool(at[1] > at[0])
+
+
+def _absolute(a: Tree, b: Tree, strict: bool) -> Region | None:
+    """`|x - c| < r` and `|x - c| > r` (as `r < |x - c|`)."""
+    inside = a[:2] == ("fun", "abs") and not symbols(b)
+    outside = b[:2] == ("fun", "abs") and not symbols(a)
+    if not inside and not outside:
+        return None
+    solved = _solved((a if inside else b)[2])
+    slope = (a if inside else b)[2]
+    if solved is None or slope[0] not in ("sym", "sub", "add"):
+        return None
+    radius = b if inside else a
+    low, high = ("sub", solved[1], radius), ("add", solved[1], radius)
+    if inside:
+        return Region((Piece(low, high, (not strict, not strict)),), solved[0])
+    return Region(
+        (Piece(("neg", INFINITE), low, (False, not strict)), Piece(high, INFINITE, (not strict, False))), solved[0]
+    )
 
 
 def _between(sides: list[str], signs: list[str]) -> Shape:
     trees: list[Tree] = [tree(side) for side in sides]
     if signs[0] in MORE:
         trees.reverse()
-        signs = signs[::-1]
+        signs = [signs[1], signs[0]]
     low, middle, high = trees
     if middle[0] != "sym" or symbols(low) or symbols(high):
         raise Unreadable("a double inequality that bounds no single unknown")

@@ -3,10 +3,22 @@
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from coevolve.verifiers.exact import equality, reading, units
+from coevolve.verifiers.exact import equality, reading, regions, units
 from coevolve.verifiers.exact.equality import Unsure
 from coevolve.verifiers.exact.relations import assignments
-from coevolve.verifiers.exact.shapes import Many, Matrix, Named, Piece, Region, Relation, Row, Scalar, Shape, Words, folded
+from coevolve.verifiers.exact.shapes import (
+    Many,
+    Matrix,
+    Named,
+    Piece,
+    Region,
+    Relation,
+    Row,
+    Scalar,
+    Shape,
+    Words,
+    folded,
+)
 from coevolve.verifiers.exact.tokens import Tree, Unreadable, number
 
 Sizes = Callable[[str], units.Size | None]
@@ -18,15 +30,21 @@ INFINITE: Tree = ("const", "inf")
 
 def same(one: Shape, other: Shape, sizes: Sizes) -> bool:
     """Whether two answers are the same. Raises Unsure when that cannot be told."""
-    if isinstance(one, Named) or isinstance(other, Named):
-        return _named(one, other, sizes)
     for this, that in ((one, other), (other, one)):
-        if isinstance(this, Many) and len(this.items) == 1 and not isinstance(that, Many | Region):
+        if isinstance(this, Named):
+            return _named(one, other, sizes)
+        if isinstance(this, Many) and len(this.items) == 1 and not isinstance(that, Many | Region | Named):
             return same(this.items[0], that, sizes)
     if isinstance(one, Scalar) and isinstance(other, Scalar):
         return scalars(one, other, sizes)
     if isinstance(one, Many) and isinstance(other, Many):
         return _many(one, other, sizes)
+    if isinstance(one, Words) and isinstance(other, Words):
+        return one.text == other.text
+    return _same_structure(one, other, sizes)
+
+
+def _same_structure(one: Shape, other: Shape, sizes: Sizes) -> bool:
     if isinstance(one, Relation) and isinstance(other, Relation):
         return _relations(one, other)
     if isinstance(one, Matrix) or isinstance(other, Matrix):
@@ -38,8 +56,6 @@ def same(one: Shape, other: Shape, sizes: Sizes) -> bool:
     for this, that in ((one, other), (other, one)):
         if isinstance(this, Row) and isinstance(that, Many) and not that.braced and this.brackets in ("()", "<>", "[]"):
             return _in_order(this.items, _values(that), sizes)
-    if isinstance(one, Words) and isinstance(other, Words):
-        return one.text == other.text
     return False
 
 
@@ -51,7 +67,9 @@ def _values(shape: Many) -> Sequence[Shape]:
 def _named(one: Shape, other: Shape, sizes: Sizes) -> bool:
     if isinstance(one, Named) and isinstance(other, Named):
         if one.parameter and other.parameter:
-            return one.name == other.name and same(one.value, _renamed(other.value, other.parameter, one.parameter), sizes)
+            return one.name == other.name and same(
+                one.value, _renamed(other.value, other.parameter, one.parameter), sizes
+            )
         if one.name != other.name:
             return _as_equations(one, other)
         return same(one.value, other.value, sizes)
@@ -69,7 +87,11 @@ def _named(one: Shape, other: Shape, sizes: Sizes) -> bool:
 def _as_equations(one: Named, other: Named) -> bool:
     """`y = 2x` and `x = y/2` are one line; `x = 3` and `y = 3` are two."""
     first, second = _equation(one), _equation(other)
-    if first is None or second is None or not (equality.symbols(first.left) | equality.symbols(first.right)) - {one.name}:
+    if (
+        first is None
+        or second is None
+        or not (equality.symbols(first.left) | equality.symbols(first.right)) - {one.name}
+    ):
         return False
     return _relations(first, second)
 
@@ -88,7 +110,9 @@ def _renamed(shape: Shape, old: str, new: str) -> Shape:
     def walk(tree: Tree) -> Tree:
         if tree == ("sym", old):
             return ("sym", new)
-        return tuple(walk(item) if isinstance(item, tuple) and item and isinstance(item[0], str) else item for item in tree)
+        return tuple(
+            walk(item) if isinstance(item, tuple) and item and isinstance(item[0], str) else item for item in tree
+        )
 
     return Scalar(walk(shape.tree), shape.unit)
 
@@ -191,16 +215,19 @@ def _rows(one: Row, other: Row, sizes: Sizes) -> bool:
 
 
 def _matrices(one: Shape, other: Shape) -> bool:
-    pair = _matrix(one), _matrix(other)
-    if pair[0] is None or pair[1] is None:
+    first, second = _matrix(one), _matrix(other)
+    if first is None or second is None:
         return False
-    if len(pair[0]) != len(pair[1]) and 1 in (len(pair[0]), len(pair[1])):
-        flat = [[cell for row in rows for cell in row] for rows in pair if rows]
+    if len(first) != len(second) and 1 in (len(first), len(second)):
+        flat = [[cell for row in rows for cell in row] for rows in (first, second)]
         both_written = isinstance(one, Matrix) and isinstance(other, Matrix)
-        return not both_written and len(flat[0]) == len(flat[1]) and all(trees(a, b) for a, b in zip(*flat, strict=True))
-    if [len(row) for row in pair[0]] != [len(row) for row in pair[1]]:
+        return (
+            not both_written and len(flat[0]) == len(flat[1]) and all(trees(a, b) for a, b in zip(*flat, strict=True))
+        )
+    if [len(row) for row in first] != [len(row) for row in second]:
         return False
-    return all(trees(a, b) for x, y in zip(*pair, strict=True) if x and y for a, b in zip(x, y, strict=True))
+    cells = ((a, b) for x, y in zip(first, second, strict=True) for a, b in zip(x, y, strict=True))
+    return all(trees(a, b) for a, b in cells)
 
 
 def _matrix(shape: Shape) -> tuple[tuple[Tree, ...], ...] | None:
@@ -225,11 +252,12 @@ def _regions(one: Shape, other: Shape) -> bool:
     if len(names) > 1:
         return False
     try:
-        first, second = normal(pair[0].pieces), normal(pair[1].pieces)
+        first, second = regions.normal(pair[0].pieces), regions.normal(pair[1].pieces)
     except Unsure:
         return _piecewise(pair[0].pieces, pair[1].pieces)
     return len(first) == len(second) and all(
-        a[0].value == b[0].value and a[1].value == b[1].value and a[2] == b[2] for a, b in zip(first, second, strict=True)
+        a[0].value == b[0].value and a[1].value == b[1].value and a[2] == b[2]
+        for a, b in zip(first, second, strict=True)
     )
 
 
@@ -238,43 +266,6 @@ def _piecewise(one: Sequence[Piece], other: Sequence[Piece]) -> bool:
     return len(one) == len(other) and all(
         a.closed == b.closed and trees(a.low, b.low) and trees(a.high, b.high) for a, b in zip(one, other, strict=True)
     )
-
-
-class End:
-    """An end of an interval that can be ordered."""
-
-    def __init__(self, tree: Tree) -> None:
-        if tree in (INFINITE, ("neg", INFINITE)):
-            self.value: object = tree
-            self.order = float("inf") if tree == INFINITE else float("-inf")
-            return
-        exact = equality.constant(tree)
-        if isinstance(exact, Fraction):
-            self.value, self.order = exact, float(exact)
-        else:
-            self.order = float(exact)
-            self.value = equality.rounded(exact)
-
-
-def normal(pieces: Sequence[Piece]) -> list[tuple[End, End, tuple[bool, bool]]]:
-    """Sorted, merged, without empty pieces. Raises Unsure for ends without a value."""
-    try:
-        ends = [(End(piece.low), End(piece.high), piece.closed) for piece in pieces]
-    except (TypeError, ValueError, OverflowError) as error:
-        raise Unsure("an end that is no real number") from error
-    kept = [e for e in ends if e[0].order < e[1].order or (e[0].value == e[1].value and all(e[2]))]
-    kept.sort(key=lambda e: (e[0].order, not e[2][0]))
-    merged: list[tuple[End, End, tuple[bool, bool]]] = []
-    for low, high, closed in kept:
-        if merged and (low.order < merged[-1][1].order or (low.value == merged[-1][1].value and (closed[0] or merged[-1][2][1]))):
-            before = merged.pop()
-            later, shut = (high, closed[1]) if high.order >= before[1].order else (before[1], before[2][1])
-            if high.value == before[1].value:
-                shut = closed[1] or before[2][1]
-            merged.append((before[0], later, (before[2][0], shut)))
-        else:
-            merged.append((low, high, closed))
-    return merged
 
 
 def _relations(one: Relation, other: Relation) -> bool:
@@ -293,19 +284,9 @@ def _substituted(one: Relation, other: Relation) -> bool:
         return False
     name = one.left[1]
     try:
-        vanishes = equality.same(substituted(other.difference, name, one.right), number(0))
-        steps = [substituted(other.difference, name, number(value)) for value in (0, 1, 2)]
+        vanishes = equality.same(equality.substituted(other.difference, name, one.right), number(0))
+        steps = [equality.substituted(other.difference, name, number(value)) for value in (0, 1, 2)]
         bend: Tree = ("sub", ("add", steps[0], steps[2]), ("mul", number(2), steps[1]))
         return vanishes and equality.same(bend, number(0))
     except (Unsure, Unreadable):
         return False
-
-
-def substituted(tree: Tree, name: str, value: Tree) -> Tree:
-    """The tree with `value` for every `name`."""
-    if tree == ("sym", name):
-        return value
-    return tuple(
-        substituted(item, name, value) if isinstance(item, tuple) and item and isinstance(item[0], str) else item
-        for item in tree
-    )

@@ -12,9 +12,18 @@ from coevolve.verifiers.exact.tokens import Unreadable
 LEAST, MOST = Fraction(1, 100), Fraction(5, 100)
 
 LABEL = re.compile(r"\A\\?[A-Za-z][\w\\{},' ]{0,24}(?:\([^()]*\))?\s*(?:=|\\approx)\s*(?=[-+\d.(\\])")
-UNCERTAIN = re.compile(r"\A\(?\s*(?P<value>[^()]*?)\s*(?:\\pm|\+/-|\+-)\s*(?P<spread>[\d.]+(?:[eE][-+]?\d+)?)\s*\)?\s*(?P<rest>.*)\Z", re.DOTALL)
+ABOUT = re.compile(
+    r"\A\s*(?:\\approx|~|(?:about|around|approximately|approx\.?|roughly|nearly|is|equals|=)(?![a-z]))\s*",
+    re.IGNORECASE,
+)
+UNCERTAIN = re.compile(
+    r"\A\(?\s*(?P<value>[^()]*?)\s*(?:\\pm|\+/-|\+-)\s*(?P<spread>[\d.]+(?:[eE][-+]?\d+)?)\s*\)?\s*(?P<rest>.*)\Z",
+    re.DOTALL,
+)
 SPREAD = re.compile(r"\((?:\d+)\)(?=\s|\\times|[eE]|\Z)")
-POWER = re.compile(r"\s*(?:\\times|\\cdot|\*|[xX])\s*10\s*(?:\^|\*\*)\s*\{?\s*\(?\s*(?P<power>[-+]?\d{1,3})\s*\)?\s*\}?")
+POWER = re.compile(
+    r"\s*(?:\\times|\\cdot|\*|[xX])\s*10\s*(?:\^|\*\*)\s*\{?\s*\(?\s*(?P<power>[-+]?\d{1,3})\s*\)?\s*\}?"
+)
 BARE_POWER = re.compile(r"(?P<sign>[-+]?)\s*10\s*\^\s*\{?\s*(?P<power>[-+]?\d{1,3})\s*\}?")
 VALUE = re.compile(r"[-+]?\s*(?:\d[\d,]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3}(?!\d))?")
 HEDGE = re.compile(r"(?<![a-zA-Z])(?:or|and|between|to)(?![a-zA-Z])|[;<>]|\\(?:le|ge|to)(?![a-zA-Z])", re.IGNORECASE)
@@ -39,7 +48,7 @@ class Measured(NamedTuple):
 def quantity(text: str) -> Measured:
     """The one number and unit of a text. Raises Unreadable for anything more or less, Refused over a cap."""
     cleaned = notation.clean(text)
-    cleaned = re.sub(r"\A\\approx\s*", "", LABEL.sub("", cleaned)).strip()
+    cleaned = ABOUT.sub("", LABEL.sub("", ABOUT.sub("", cleaned))).strip()
     uncertain = UNCERTAIN.match(cleaned)
     if uncertain:
         cleaned = f"{uncertain['value']} {uncertain['rest']}"
@@ -91,7 +100,7 @@ def grade(gold: str, unit: str, answer: str, rule: Rule, sizes: sameness.Sizes) 
     try:
         reference = quantity(gold)
     except (Unreadable, Refused):
-        return compare(gold if not unit else f"{gold} {unit}", answer, "", sizes)
+        return compare(gold if not unit else f"{gold} {unit}", answer, "symbolic", sizes)
     try:
         given = quantity(answer)
     except Refused as error:
@@ -157,7 +166,9 @@ def _may_follow(text: str, unit: str, sizes: sameness.Sizes) -> bool:
 def _by_text(reference: Measured, unit: str, given: Measured, rule: Rule) -> Verdict:
     """A unit outside the allow-list is compared as text."""
     if given.unit:
-        same = re.sub(r"[\s{}]", "", notation.words(given.unit)) == re.sub(r"[\s{}]", "", notation.words(notation.clean(unit)))
+        same = re.sub(r"[\s{}]", "", notation.words(given.unit)) == re.sub(
+            r"[\s{}]", "", notation.words(notation.clean(unit))
+        )
         if not same:
             return Verdict("different", f"unit {given.unit[:30]!r} is not {unit[:30]!r}", True)
     elif not rule.unit_in_prompt:
@@ -192,5 +203,3 @@ def _near(gold: numbers.Number, value: Fraction, rule: Rule, unit: bool) -> Verd
 
 def _verdict(near: bool) -> Verdict:
     return Verdict("equal", "", True) if near else Verdict("different", "outside the tolerance", True)
-
-

@@ -10,7 +10,7 @@ from typing import Any
 
 from coevolve.sandbox.inside.wire import read_frame, write_frame
 from coevolve.sandbox.inside.zygote import load_filter
-from coevolve.verifiers.exact import judge, science
+from coevolve.verifiers.exact import judge, opinion, science
 
 Request = dict[str, Any]
 
@@ -49,14 +49,18 @@ def _comparisons() -> Callable[[Request], Request]:
     def answer(request: Request) -> Request:
         if request["rule"] is None:
             return judge.compare(request["gold"], request["answer"], request["kind"], sizes)._asdict()
-        rule = {key: Fraction(value) if isinstance(value, str) else value for key, value in request["rule"].items()}
-        return science.grade(request["gold"], request["unit"], request["answer"], science.Rule(**rule), sizes)._asdict()
+        return science.grade(
+            request["gold"], request["unit"], request["answer"], _rule(request["rule"]), sizes
+        )._asdict()
 
     return answer
 
 
-def _second_opinion() -> Callable[[Request], Request]:
-    from coevolve.verifiers.exact.opinion import equal
+def _rule(stated: Request) -> science.Rule:
+    rel, absolute = (None if stated[key] is None else Fraction(stated[key]) for key in ("rel", "abs"))
+    return science.Rule(rel, absolute, bool(stated["exact"]), bool(stated["unit_in_prompt"]))
 
-    equal("$1$", "$1$", 5)
+
+def _second_opinion() -> Callable[[Request], Request]:
+    equal = opinion.load()
     return lambda request: {"equal": equal(request["gold"], request["answer"], request["seconds"])}

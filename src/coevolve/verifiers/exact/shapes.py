@@ -69,9 +69,10 @@ class Relation(NamedTuple):
 
 
 class Words(NamedTuple):
-    """Plain text, case folded."""
+    """Plain text, case folded; `written` is what stood there, for another reading of it."""
 
     text: str
+    written: str = ""
 
 
 Shape = Scalar | Row | Many | Region | Matrix | Named | Relation | Words
@@ -79,7 +80,10 @@ Shape = Scalar | Row | Many | Region | Matrix | Named | Relation | Words
 INFINITE: Tree = ("const", "inf")
 LINE = Region((Piece(("neg", INFINITE), INFINITE, (False, False)),))
 OPENERS, CLOSERS = "([{", ")]}"
-MATRIX = re.compile(r"\\begin\{(?P<kind>[pbvBV]?matrix|smallmatrix|array|cases)\}(?:\{[lcr|\s]*\})?(?P<body>.*)\\end\{(?P=kind)\}\Z", re.DOTALL)
+MATRIX = re.compile(
+    r"\\begin\{(?P<kind>[pbvBV]?matrix|smallmatrix|array|cases)\}(?:\{[lcr|\s]*\})?(?P<body>.*)\\end\{(?P=kind)\}\Z",
+    re.DOTALL,
+)
 NAME = re.compile(r"(?P<name>\\?[a-zA-Z]+(?:_(?:\w|\{\w+\}))?)\s*(?:\(\s*(?P<parameter>[a-zA-Z])\s*\))?\Z")
 
 
@@ -127,7 +131,9 @@ def enclosed(text: str) -> tuple[str, str] | None:
 
 def tree(text: str, sign: int = 1) -> Tree:
     """One expression; text wrappers are opened only around single letters, numbers and function names."""
-    text = re.sub(r"\\(?:text|mathrm|textbf|mathit|rm)\s*\{\s*(\\?[a-zA-Z]|[\d.,+-]+|sin|cos|tan|ln|log|exp)\s*\}", r" \1 ", text)
+    text = re.sub(
+        r"\\(?:text|mathrm|textbf|mathit|rm)\s*\{\s*(\\?[a-zA-Z]|[\d.,+-]+|sin|cos|tan|ln|log|exp)\s*\}", r" \1 ", text
+    )
     return syntax.parse(text, sign)
 
 

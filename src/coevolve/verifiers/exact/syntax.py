@@ -76,7 +76,7 @@ class _Reader(Commands):
             return True
         if text == "|":
             return self.bars == 0
-        return kind == "cmd" and text not in ("pm", "mp", "cdot", "times", "rfloor", "rceil", "}", "|", "circ") or (
+        return (kind == "cmd" and text not in ("pm", "mp", "cdot", "times", "rfloor", "rceil", "}", "|", "circ")) or (
             text == "{" and kind == "op"
         )
 
@@ -157,7 +157,7 @@ class _Reader(Commands):
             raise Unreadable("a number too long")
         if self.peek() == "_":
             self.take()
-            return number(_in_base(written, self.plain_index()))
+            return in_base(written, self.plain_index())
         if self.peek() == "overline" and "." in written:
             return self.repeating(written)
         value = numbers.parse(written)
@@ -224,10 +224,11 @@ class _Reader(Commands):
         return int(text)
 
 
-def _in_base(written: str, base: int) -> int:
-    if not written.isdigit() or not 2 <= base <= 36:
+def in_base(written: str, base: int) -> Tree:
+    """A whole number written in another base. Raises Unreadable."""
+    if not written.isalnum() or not 2 <= base <= 36:
         raise Unreadable("a number in another base")
     try:
-        return int(written, base)
+        return number(int(written, base))
     except ValueError:
         raise Unreadable(f"{written} in base {base}") from None

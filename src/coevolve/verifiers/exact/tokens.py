@@ -17,15 +17,23 @@ class Unreadable(Exception):
 
 
 FUNCTIONS = frozenset(
-    "sin cos tan cot sec csc arcsin arccos arctan arccot asin acos atan sinh cosh tanh coth arcsinh arccosh arctanh asinh "
-    "acosh atanh ln log lg exp sqrt cbrt abs floor ceil gcd lcm max min sgn det Re Im".split()
+    """
+    sin cos tan cot sec csc arcsin arccos arctan arccot asin acos atan sinh cosh tanh coth arcsinh arccosh
+    arctanh asinh acosh atanh ln log lg exp sqrt cbrt abs floor ceil gcd lcm max min sgn det Re Im
+    """.split()
 )
 CONSTANTS = {"pi": "pi", "e": "e", "i": "i", "infty": "inf", "infinity": "inf", "oo": "inf", "Infinity": "inf"}
 GREEK = frozenset(
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega "
     "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega hbar ell partial nabla".split()
 )
-WORDS = tuple(sorted(FUNCTIONS | {"pi", "infinity"} | (GREEK - {"mu", "nu", "xi", "Xi", "Pi", "chi", "eta", "psi"}), key=len, reverse=True))
+WORDS = tuple(
+    sorted(
+        FUNCTIONS | {"pi", "infinity"} | (GREEK - {"mu", "nu", "xi", "Xi", "Pi", "chi", "eta", "psi"}),
+        key=len,
+        reverse=True,
+    )
+)
 RANGES = frozenset(("sum", "prod", "int"))
 
 TOKEN = re.compile(
@@ -34,6 +42,8 @@ TOKEN = re.compile(
 
 
 class Token(NamedTuple):
+    """A token: num, cmd, letter or op, its text and where it starts."""
+
     kind: str
     text: str
     start: int

@@ -6,43 +6,63 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 CHARS = 80
-PREFIXES = {
-    "Y": "yotta", "Z": "zetta", "E": "exa", "P": "peta", "T": "tera", "G": "giga", "M": "mega", "k": "kilo", "h": "hecto", "da": "deca",
-    "d": "deci", "c": "centi", "m": "milli", "u": "micro", "n": "nano", "p": "pico", "f": "femto", "a": "atto", "z": "zepto",
-}  # fmt: skip
-PREFIXED = {
-    "m": "meter", "s": "second", "g": "gram", "N": "newton", "J": "joule", "W": "watt", "Pa": "pascal", "V": "volt", "A": "ampere", "F": "farad",
-    "H": "henry", "T": "tesla", "Wb": "weber", "Hz": "hertz", "K": "kelvin", "mol": "mole", "C": "coulomb", "eV": "electron_volt", "cal": "calorie",
-    "L": "liter", "l": "liter", "ohm": "ohm", "Ohm": "ohm", "Omega": "ohm", "bar": "bar", "S": "siemens", "lm": "lumen", "lx": "lux", "cd": "candela",
-    "Bq": "becquerel", "Ci": "curie", "Gy": "gray", "Sv": "sievert", "rad": "radian", "M": "molar", "Da": "dalton", "pc": "parsec", "yr": "year", "G": "gauss", "B": "byte", "b": "barn",
-}  # fmt: skip
-ALONE = {
-    "min": "minute", "h": "hour", "hr": "hour", "hrs": "hour", "sec": "second", "secs": "second", "mins": "minute", "d": "day", "yr": "year", "yrs": "year", "wk": "week", "atm": "atm",
-    "torr": "torr", "Torr": "torr", "mmHg": "mmHg", "psi": "psi", "Ang": "angstrom", "Å": "angstrom", "AA": "angstrom", "in": "inch", "ft": "foot", "feet": "foot", "yd": "yard",
-    "mi": "mile", "lb": "pound", "lbs": "pound", "oz": "ounce", "gal": "gallon", "mph": "mile_per_hour", "knot": "knot", "ly": "light_year", "AU": "astronomical_unit", "au": "astronomical_unit",
-    "amu": "amu", "u": "amu", "deg": "degree", "sr": "steradian", "rev": "revolution", "rpm": "revolutions_per_minute", "D": "debye", "cc": "cubic_centimeter", "degC": "degC", "degF": "degF",
-    "delta_degC": "delta_degC", "kph": "kph", "kmh": "kph", "Btu": "Btu", "BTU": "Btu", "hp": "horsepower", "dyn": "dyne", "erg": "erg", "P": "poise", "lbf": "force_pound", "inches": "inch",
-    "ppm": "ppm", "hectare": "hectare", "ha": "hectare", "acre": "acre", "ton": "ton", "tonne": "metric_ton", "t": "metric_ton", "Rydberg": "rydberg", "mu_B": "bohr_magneton",
-}  # fmt: skip
+
+
+def _table(text: str) -> dict[str, str]:
+    return dict(pair.split("=") for pair in text.split())
+
+
+PREFIXES = _table("""
+    Y=yotta Z=zetta E=exa P=peta T=tera G=giga M=mega k=kilo h=hecto da=deca d=deci c=centi m=milli u=micro n=nano
+    p=pico f=femto a=atto z=zepto
+""")
+PREFIXED = _table("""
+    m=meter s=second g=gram N=newton J=joule W=watt Pa=pascal V=volt A=ampere F=farad H=henry T=tesla Wb=weber
+    Hz=hertz K=kelvin mol=mole C=coulomb eV=electron_volt cal=calorie L=liter l=liter ohm=ohm Ohm=ohm Omega=ohm
+    bar=bar S=siemens lm=lumen lx=lux cd=candela Bq=becquerel Ci=curie Gy=gray Sv=sievert rad=radian M=molar
+    Da=dalton pc=parsec yr=year G=gauss B=byte b=barn
+""")
+ALONE = _table("""
+    min=minute h=hour hr=hour hrs=hour sec=second secs=second mins=minute d=day yr=year yrs=year wk=week atm=atm
+    torr=torr Torr=torr mmHg=mmHg psi=psi Ang=angstrom Å=angstrom AA=angstrom in=inch ft=foot feet=foot yd=yard
+    mi=mile lb=pound lbs=pound oz=ounce gal=gallon mph=mile_per_hour knot=knot ly=light_year AU=astronomical_unit
+    au=astronomical_unit amu=amu u=amu deg=degree sr=steradian rev=revolution rpm=revolutions_per_minute D=debye
+    cc=cubic_centimeter degC=degC degF=degF delta_degC=delta_degC kph=kph kmh=kph Btu=Btu BTU=Btu hp=horsepower
+    dyn=dyne erg=erg P=poise lbf=force_pound inches=inch ppm=ppm hectare=hectare ha=hectare acre=acre ton=ton
+    tonne=metric_ton t=metric_ton Rydberg=rydberg mu_B=bohr_magneton
+""")
 LONG = frozenset(
-    "meter metre second gram newton joule watt pascal volt ampere farad henry tesla weber hertz kelvin mole coulomb calorie liter litre ohm bar siemens "
-    "lumen lux candela becquerel curie gray sievert radian gauss byte barn dalton parsec".split()
+    """
+    meter metre second gram newton joule watt pascal volt ampere farad henry tesla weber hertz kelvin mole
+    coulomb calorie liter litre ohm bar siemens lumen lux candela becquerel curie gray sievert radian gauss byte
+    barn dalton parsec
+    """.split()
 )
 LONG_ALONE = frozenset(
-    "minute hour day week month year angstrom inch foot yard mile pound ounce gallon knot light_year degree steradian revolution debye hectare acre ton "
-    "tonne atmosphere electron_volt electronvolt turn fortnight decade century quart pint cup".split()
+    """
+    minute hour day week month year angstrom inch foot yard mile pound ounce gallon knot light_year degree
+    steradian revolution debye hectare acre ton tonne atmosphere electron_volt electronvolt turn fortnight
+    decade century quart pint cup
+    """.split()
 )
-PLURALS = {"henries": "henry", "hertz": "hertz", "lux": "lux", "siemens": "siemens", "gauss": "gauss", "inches": "inch", "feet": "foot", "centuries": "century", "celsius": "degC", "fahrenheit": "degF", "amp": "ampere", "amps": "ampere"}
+PLURALS = _table("""
+    henries=henry hertz=hertz lux=lux siemens=siemens gauss=gauss inches=inch feet=foot centuries=century
+    celsius=degC fahrenheit=degF amp=ampere amps=ampere
+""")
 MONEY = {"dollar": 100, "dollars": 100, "usd": 100, "cent": 1, "cents": 1}
 OWN_MONEY = {"euro": "euro", "euros": "euro", "eur": "euro"}
 PLAIN_UNITS = frozenset("unit units square cubic sq".split())
 NOUNS = frozenset(
-    "photon photons electron electrons proton protons neutron neutrons atom atoms molecule molecules ion ions particle particles nucleus nuclei person "
-    "people times time count counts item items event events cell cells".split()
+    """
+    photon photons electron electrons proton protons neutron neutrons atom atoms molecule molecules ion ions
+    particle particles nucleus nuclei person people times time count counts item items event events cell cells
+    """.split()
 )
 ANGLES = frozenset(("degree", "revolution", "turn", "revolutions_per_minute"))
 LOGARITHMIC = frozenset(("dB", "pH", "decibel", "decibels"))
-TOKEN = re.compile(r"\s*(?:(?P<word>[A-Za-zÅ]+(?:_[A-Za-z]+)?)|(?P<number>\d+(?:\.\d+)?)|(?P<sign>\*|/|\^|\(|\)|\{|\}|-|\+|%|\$))")
+TOKEN = re.compile(
+    r"\s*(?:(?P<word>[A-Za-zÅ]+(?:_[A-Za-z]+)?)|(?P<number>\d+(?:\.\d+)?)|(?P<sign>\*|/|\^|\(|\)|\{|\}|-|\+|%|\$))"
+)
 
 
 class Unit(NamedTuple):
@@ -89,11 +109,24 @@ def _long_name(word: str) -> str | None:
 @lru_cache(maxsize=4096)
 def read(text: str) -> Unit:
     """The unit a text names. Raises UnknownUnit."""
-    plain = re.sub(r"\\(?:text|mathrm|textrm|mbox|rm|operatorname)\s*(?=\{)", " ", text).replace("\\cdot", "*").replace("\\times", "*").replace("\\%", "%").replace("\\$", "$")
+    plain = (
+        re.sub(r"\\(?:text|mathrm|textrm|mbox|rm|operatorname)\s*(?=\{)", " ", text)
+        .replace("\\cdot", "*")
+        .replace("\\times", "*")
+        .replace("\\%", "%")
+        .replace("\\$", "$")
+    )
     plain = re.sub(r"\^\s*\\circ\s*([CF])(?![a-z])", r"deg\1", plain)
-    plain = re.sub(r"(?i)\bdegrees?\s+(?:C|celsius)\b", "degC", re.sub(r"(?i)\bdegrees?\s+(?:F|fahrenheit)\b", "degF", plain))
+    plain = re.sub(
+        r"(?i)\bdegrees?\s+(?:C|celsius)\b", "degC", re.sub(r"(?i)\bdegrees?\s+(?:F|fahrenheit)\b", "degF", plain)
+    )
     plain = re.sub(r"\^\s*\\circ", " degree ", plain).replace("\\mu_B", " mu_B ").replace("\\mu_{B}", " mu_B ")
-    plain = re.sub(r"\\(?:mu|micro)\s*(?=[A-Za-z\\])", "u", plain).replace("\\Omega", "Omega").replace("\\AA", "Ang").replace("\\ell", "L")
+    plain = (
+        re.sub(r"\\(?:mu|micro)\s*(?=[A-Za-z\\])", "u", plain)
+        .replace("\\Omega", "Omega")
+        .replace("\\AA", "Ang")
+        .replace("\\ell", "L")
+    )
     plain = re.sub(r"\bsq(?:uare)?\s+(\w+)", r"\1^2", re.sub(r"\bcubic\s+(\w+)", r"\1^3", plain))
     plain = re.sub(r"(\w+)\s+squared\b", r"\1^2", re.sub(r"(\w+)\s+cubed\b", r"\1^3", plain))
     plain = re.sub(r"\bper\b", "/", plain).replace("**", "^").replace("ft-lb", "ft*lbf").replace("~", " ")
@@ -217,7 +250,7 @@ class Registry:
     def size(self, unit: Unit) -> Size:
         """Size and dimension of a unit. Raises UnknownUnit."""
         factor, dimension = unit.factor, dict[str, Fraction]()
-        if len(unit.powers) == 1 and unit.powers[0] in (("degC", 1), ("degF", 1)):
+        if unit.powers in (((("degC", Fraction(1))),), ((("degF", Fraction(1))),)):
             return Size(factor, (("[temperature]", Fraction(1)),), unit.powers[0][0])
         for key, power in unit.powers:
             one = self._one(key)
