@@ -79,7 +79,11 @@ class UnparsableReply(ModelError):
 
 
 class CallFailed(ModelError):
-    """The call failed after its retries: no outcome, so never a wrong answer (I8)."""
+    """The call failed after its retries: no outcome, so never a wrong answer (I8). One word a failed try."""
+
+    def __init__(self, what: str, retries: tuple[str, ...] = ()) -> None:
+        super().__init__(what)
+        self.retries = retries
 
 
 class ToolError(CoevolveError):

@@ -1,7 +1,9 @@
 import asyncio
 import os
+from pathlib import Path
 
 import pytest
+
 from coevolve.config import VerificationConfig
 from coevolve.sandbox import plans
 from coevolve.sandbox.attacks import run_attacks
@@ -41,7 +43,7 @@ async def test_every_attack_is_contained_and_no_cheat_is_graded_right(kind: str,
 
 
 def count_children() -> int:
-    return len(open(f"/proc/self/task/{os.getpid()}/children").read().split())
+    return len(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
 
 
 async def test_attacks_are_not_run_where_nothing_holds(limits: VerificationConfig) -> None:
@@ -54,7 +56,7 @@ async def test_attacks_are_not_run_where_nothing_holds(limits: VerificationConfi
 async def test_without_a_box_that_holds_programs_are_refused_with_reason_and_cure(limits: VerificationConfig) -> None:
     sandbox = Sandbox(limits)
     sandbox.candidates = []
-    with pytest.raises(SandboxRefused, match="Cure: .*verification.allow_unsafe=true"):
+    with pytest.raises(SandboxRefused, match=r"Cure: .*verification\.allow_unsafe=true"):
         await sandbox.run("print(1)")
     await sandbox.close()
 

@@ -1,11 +1,11 @@
 import asyncio
-import os
 import time
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+
 from coevolve.config import VerificationConfig
 from coevolve.sandbox.exchange import Call, Checker
 from coevolve.sandbox.inside.wire import Opaque, decode, encode
@@ -167,7 +167,7 @@ async def test_ten_thousand_pooled_executions_leave_nothing_behind(limits: Verif
 
     def held() -> tuple[int, int]:
         resident = int(Path("/proc/self/statm").read_text().split()[1])
-        return len(os.listdir("/proc/self/fd")), resident
+        return len(list(Path("/proc/self/fd").iterdir())), resident
 
     async def many(count: int) -> None:
         for number in range(count):

@@ -2,6 +2,7 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
+
 from coevolve.config import VerificationConfig
 from coevolve.verifiers.base import Verifiers
 

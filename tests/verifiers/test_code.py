@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from coevolve.tasks import Answer, Draft, Tests
 from coevolve.verifiers import mutants, suites
 from coevolve.verifiers.base import Verifiers
@@ -23,7 +24,12 @@ SUITES = {
     "asserts": (ADD, ADD_TESTS),
     "asserts with tolerance": (
         ADD,
-        Tests(kind="asserts", entry_point="add", setup="import math", cases=("assert math.isclose(add(.1, .2), .3)", "assert add(1, 1) == 2")),
+        Tests(
+            kind="asserts",
+            entry_point="add",
+            setup="import math",
+            cases=("assert math.isclose(add(.1, .2), .3)", "assert add(1, 1) == 2"),
+        ),
     ),
     "check_function": (
         ADD + "def helper():\n    return 5\n",
@@ -152,9 +158,12 @@ def test_mutants_of_a_function_differ_from_it() -> None:
     assert sum(mutant.sure for mutant in made) >= 4
 
 
+def rows_of(path: Path, every: int) -> list[dict]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()][::every]
+
+
 async def references(verifiers: Verifiers, path: Path, every: int) -> None:
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()][::every]
-    for row in rows:
+    for row in rows_of(path, every):
         kept = {key: value for key, value in row.get("tests", {}).items() if key not in ("language", "expected")}
         answer = Answer(type=row["answer_type"], value=row["answer"])
         draft = Draft(question=row["question"], answer=answer, tests=Tests(**kept) if kept else None)

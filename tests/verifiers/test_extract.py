@@ -1,4 +1,5 @@
 import pytest
+
 from coevolve.verifiers import extract
 
 
@@ -30,7 +31,16 @@ def test_the_declared_answer_is_found(reply: str, wanted: str) -> None:
 
 @pytest.mark.parametrize(
     "reply",
-    ["I think 42", "It is 3, then 4, then 5", "", "\\boxed{42", "\\boxed{}", "\\boxed{ }", "Answer:", "x = \\boxed{4} and \\boxed{5"],
+    [
+        "I think 42",
+        "It is 3, then 4, then 5",
+        "",
+        "\\boxed{42",
+        "\\boxed{}",
+        "\\boxed{ }",
+        "Answer:",
+        "x = \\boxed{4} and \\boxed{5",
+    ],
 )
 def test_without_a_declared_answer_nothing_is_found(reply: str) -> None:
     assert extract.answer(reply) is None
@@ -38,6 +48,9 @@ def test_without_a_declared_answer_nothing_is_found(reply: str) -> None:
 
 def test_a_box_bomb_is_read_in_linear_time() -> None:
     assert extract.answer("\\boxed{" * 20_000) is None
+    assert extract.answer("\\boxed{" * 20_000 + "1" + "}" * 20_000) is None
+    assert extract.answer("\\boxed{1} " * 20_000) is not None
+    assert extract.answer("answer " * 30_000) is None
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 import pytest
+
 from coevolve.verifiers import literals
 
 
@@ -26,6 +27,8 @@ def test_literals_are_compared_by_value_and_type(one: str, other: str, same: boo
     assert literals.same(literals.parse(one).value, literals.parse(other).value) is same
 
 
-@pytest.mark.parametrize("text", ["abc", "", "f(1)", "[" * 5000, "-" * 5000 + "1", "9" * 20_000, "__import__('os')", "1 if True else 0"])
+@pytest.mark.parametrize(
+    "text", ["abc", "", "f(1)", "[" * 5000, "-" * 5000 + "1", "9" * 20_000, "__import__('os')", "1 if True else 0"]
+)
 def test_what_is_no_literal_is_not_read(text: str) -> None:
     assert not literals.parse(text).read

@@ -4,7 +4,9 @@ import time
 from pathlib import Path
 
 import pytest
-from coevolve.bench.verifiers import Pair, _math_pair, _science_pair
+
+from coevolve.bench.verifiers import Pair, _math_pair, _science_pair, bench_verifiers
+from coevolve.errors import DataError
 from coevolve.tasks import Draft
 from coevolve.verifiers.base import Verifiers
 
@@ -26,7 +28,11 @@ async def judged(verifiers: Verifiers, domain: str, pairs: list[Pair]) -> list[t
 
 
 def mistakes(results: list[tuple[bool, bool, float, Pair, str]], accepted: bool) -> list[str]:
-    return [f"{p.label}: {p.draft.answer.value} | {p.answer} ({why})" for ok, want, _, p, why in results if ok != want and ok == accepted]
+    return [
+        f"{p.label}: {p.draft.answer.value} | {p.answer} ({why})"
+        for ok, want, _, p, why in results
+        if ok != want and ok == accepted
+    ]
 
 
 @pytest.mark.parametrize(("domain", "make"), [("math", _math_pair), ("science", _science_pair)])
@@ -64,7 +70,9 @@ async def test_mathematics_is_symmetric(verifiers: Verifiers) -> None:
 
 async def test_a_reference_equals_itself(verifiers: Verifiers) -> None:
     rows = [row for row in own("math_pairs") if row["gold"]]
-    results = await judged(verifiers, "math", [_math_pair({**row, "answer": row["gold"], "expected": True}) for row in rows])
+    results = await judged(
+        verifiers, "math", [_math_pair({**row, "answer": row["gold"], "expected": True}) for row in rows]
+    )
     assert mistakes(results, accepted=False) == []
 
 
@@ -74,7 +82,28 @@ def test_grading_works_from_several_threads_with_loops_of_their_own(verifiers: V
     pair = _math_pair({"gold": r"\sqrt{8}", "answer": "", "expected": True})
 
     def work(number: int) -> str:
-        return asyncio.run(verifiers.compare("math", pair.draft, rf"\frac{{{2 * number}\sqrt{{2}}}}{{{number}}}")).verdict
+        return asyncio.run(
+            verifiers.compare("math", pair.draft, rf"\frac{{{2 * number}\sqrt{{2}}}}{{{number}}}")
+        ).verdict
 
     with ThreadPoolExecutor(4) as pool:
         assert set(pool.map(work, range(1, 30))) == {"equal"}
+
+
+def test_the_bench_prints_a_table_and_returns_the_contract_figures(tmp_path: Path, capsys) -> None:
+    for name in ("math", "science"):
+        rows = [row for row in own(f"{name}_pairs") if row["kind"] in ("fraction", "convert")][:6]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    figures = bench_verifiers(tmp_path / "math.jsonl", tmp_path / "science.jsonl")
+    for name in ("math", "science"):
+        assert set(figures[name]) >= {"n", "wrong_accepted", "right_refused", "hung", "median_ms", "p99_ms"}
+        assert figures[name]["wrong_accepted"] == figures[name]["hung"] == 0
+    json.dumps(figures)
+    assert "math-verify" in capsys.readouterr().out.replace("\n", "")
+
+
+def test_the_bench_names_a_broken_line(tmp_path: Path) -> None:
+    broken = tmp_path / "math.jsonl"
+    broken.write_text('{"gold": "1", "answer": "1", "expected": true}\n{"gold": 1\n')
+    with pytest.raises(DataError, match=r"math\.jsonl:2"):
+        bench_verifiers(broken, broken)

@@ -1,6 +1,8 @@
 import time
+from pathlib import Path
 
 import pytest
+
 from coevolve.errors import ConfigError
 from coevolve.tasks import Answer, AnswerType, Draft, Tolerance
 from coevolve.verifiers import kinds
@@ -45,7 +47,9 @@ GOLDS: list[tuple[str, Draft]] = [
 ]
 
 
-@pytest.mark.parametrize(("domain", "gold"), GOLDS, ids=[f"{d}-{g.answer.type}-{g.answer.value[:12]}" for d, g in GOLDS])
+@pytest.mark.parametrize(
+    ("domain", "gold"), GOLDS, ids=[f"{d}-{g.answer.type}-{g.answer.value[:12]}" for d, g in GOLDS]
+)
 async def test_every_verifier_accepts_its_gold_and_refuses_corrupted_ones(
     verifiers: Verifiers, domain: str, gold: Draft
 ) -> None:
@@ -169,7 +173,7 @@ async def test_verdicts_are_remembered_by_task_answer_and_code(verifiers: Verifi
 
 
 async def test_an_unknown_domain_is_named(verifiers: Verifiers) -> None:
-    with pytest.raises(ConfigError, match="poetry.*coding, math, science"):
+    with pytest.raises(ConfigError, match=r"poetry.*coding, math, science"):
         await verifiers.grade("poetry", draft("text", "x"), "Answer: x")
 
 
@@ -183,6 +187,32 @@ async def test_a_further_domain_needs_only_a_verifier(verifiers: Verifiers) -> N
         assert (await verifiers.grade("anagrams", draft("text", "tea"), "Answer: Tea")).verdict == "equal"
     finally:
         del verifiers.registry["anagrams"]
+
+
+async def test_the_plugin_of_the_guide_works_as_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verifiers: Verifiers
+) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "verification.md").read_text("utf-8")
+    source = guide.split("```python\n")[1].split("```")[0]
+    assert len(source.splitlines()) <= 32
+    write_plugin(tmp_path, source)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with_plugin = Verifiers(verifiers.tools.config)
+    try:
+        assert with_plugin.code_hash != verifiers.code_hash
+        assert (await with_plugin.grade("colours", draft("text", "red"), "Answer: #FF0000")).verdict == "equal"
+        assert (await with_plugin.grade("colours", draft("text", "red"), "Answer: blue")).verdict == "different"
+        assert (await with_plugin.check("colours", draft("text", "beige"))).cause == "invalid_problem"
+    finally:
+        await with_plugin.close()
+
+
+def write_plugin(folder: Path, source: str) -> None:
+    (folder / "my_colours.py").write_text(source)
+    info = folder / "my_colours-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-colours\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[coevolve.verifiers]\ncolours = my_colours:make\n")
 
 
 async def test_a_killed_checker_process_is_replaced(verifiers: Verifiers) -> None:

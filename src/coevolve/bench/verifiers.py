@@ -24,6 +24,7 @@ HUNG_SECONDS = 3.0
 PEER_SECONDS = 5
 EXECUTIONS = 400
 FRESH = 20
+WIDTH = 118
 
 SETTINGS = VerificationConfig(
     allow_unsafe=False,
@@ -77,7 +78,7 @@ def bench_verifiers(math_pairs: Path, science_pairs: Path) -> dict[str, Any]:
 
 async def _bench(math: Sequence[Pair], natural: Sequence[Pair]) -> dict[str, Any]:
     verifiers = Verifiers(SETTINGS)
-    console = Console()
+    console = Console(width=WIDTH)
     try:
         await verifiers.checkers.warm()
         scores = {"math": await _own(verifiers, "math", math), "science": await _own(verifiers, "science", natural)}

@@ -139,9 +139,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("concat", TEXT, 1, "{r} + {0}", "append {0} to it", _text, lambda r, k: r + k[0]),
     Operation("upper", TEXT, 1, "{r}.upper()", "put it in upper case", _filled, lambda r, _k: r.upper()),
     Operation("lower", TEXT, 1, "{r}.lower()", "put it in lower case", _filled, lambda r, _k: r.lower()),
-    Operation("cut", TEXT, 1, "{r}[{0}:]", "keep it from index {0} on", _cut, lambda r, k: r[k[0] :]),
+    Operation("cut", TEXT, 2, "{r}[{0}:]", "keep it from index {0} on", _cut, lambda r, k: r[k[0] :]),
     Operation("prefix", TEXT, 2, "{0} + {r}", "put {0} in front of it", _text, lambda r, k: k[0] + r),
-    Operation("reverse", TEXT, 2, "{r}[::-1]", "reverse it", _filled, lambda r, _k: r[::-1]),
+    Operation("reverse", TEXT, 3, "{r}[::-1]", "reverse it", _filled, lambda r, _k: r[::-1]),
     Operation(
         "replace",
         TEXT,

@@ -8,7 +8,7 @@ from coevolve.construction.grammar import StepKind
 FOLLOW_ON: tuple[StepKind, ...] = (
     StepKind(
         "add",
-        "Now add {0} to the result found so far.",
+        "Then add {0}. What is the result?",
         "Then add {0}.",
         draws.draw_addend,
         lambda x, k: x + k[0],
@@ -18,7 +18,7 @@ FOLLOW_ON: tuple[StepKind, ...] = (
     ),
     StepKind(
         "sub",
-        "Now subtract {0} from the result found so far.",
+        "Then subtract {0}. What is the result?",
         "Then subtract {0}.",
         draws.draw_subtrahend,
         lambda x, k: x - k[0],
@@ -28,7 +28,7 @@ FOLLOW_ON: tuple[StepKind, ...] = (
     ),
     StepKind(
         "mul",
-        "Now multiply the result found so far by {0}.",
+        "Then multiply by {0}. What is the result?",
         "Then multiply by {0}.",
         draws.draw_factor,
         lambda x, k: x * k[0],
@@ -38,7 +38,7 @@ FOLLOW_ON: tuple[StepKind, ...] = (
     ),
     StepKind(
         "div",
-        "Now divide the result found so far by {0}.",
+        "Then divide by {0}. What is the result?",
         "Then divide by {0}.",
         draws.draw_divisor,
         lambda x, k: x / k[0],

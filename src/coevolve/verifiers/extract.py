@@ -1,7 +1,8 @@
 """Finding the declared answer in a reply: the last balanced box, else the last answer line; never the last number."""
 
-import ast
 import re
+
+from coevolve.verifiers import sources
 
 BOX = re.compile(r"\\(?:boxed|fbox)\s*(?=\{)|\\(?:boxed|fbox)(?![a-zA-Z{])\s*")
 BETWEEN_BOXES = re.compile(r"(?:\s|\$|\\[,;:!]|\\quad|\\text\{\s*(?:and|or)\s*\}|,|;|and|or)*\Z")
@@ -13,6 +14,7 @@ FENCE = re.compile(r"```[ \t]*([\w+-]*)[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 CODE_START = re.compile(r"^(?:def |class |import |from \S+ import |@|async def )", re.MULTILINE)
 
 REPLY_CHARS = 200_000
+BOXES_IN_BOXES = 5
 
 
 def answer(reply: str) -> str | None:
@@ -32,8 +34,10 @@ def answer(reply: str) -> str | None:
     return None
 
 
-def boxed(text: str) -> str | None:
+def boxed(text: str, depth: int = 0) -> str | None:
     """Content of the last box, or of the last row of adjacent boxes joined by commas; None if unclosed or empty."""
+    if depth > BOXES_IN_BOXES:
+        return None
     spans: list[tuple[int, int, str]] = []
     position = 0
     while found := BOX.search(text, position):
@@ -49,7 +53,7 @@ def boxed(text: str) -> str | None:
             break
         row.insert(0, content)
         after = start
-    inner = [boxed(part) if BOX.search(part) else part for part in row]
+    inner = [boxed(part, depth + 1) if BOX.search(part) else part for part in row]
     if not inner or not all(part and part.strip() for part in inner):
         return None
     return ", ".join(part.strip() for part in inner if part)
@@ -107,8 +111,4 @@ def _parsable(text: str) -> str | None:
 
 
 def _parses(text: str) -> bool:
-    try:
-        ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return bool(text.strip())
+    return bool(text.strip()) and sources.tree(text) is not None

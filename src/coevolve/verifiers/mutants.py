@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from coevolve.sandbox.inside.wire import Opaque
+from coevolve.verifiers import sources
 
 CONSTANTS = 2
 EDITS = 6
@@ -99,9 +100,8 @@ def _all_same(values: Sequence[Any], value: Any) -> bool:
 
 def _edits(source: str, name: str | None) -> Iterator[Mutant]:
     """One small change each: a comparison, an operator, a number or a boolean turned."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = sources.tree(source)
+    if tree is None:
         return
     scope = _scope(tree, name)
     places = [place for place, node in enumerate(ast.walk(scope)) if _turned(copy.deepcopy(node))]

@@ -15,7 +15,7 @@ def answers(answer: Answer) -> tuple[str, ...]:
         right = plain.choice(answer.value, answer.choices)
         return tuple(key for key in keys if plain.fold(key) != right)[:4]
     if answer.type == "text":
-        return (answer.value + "x", "not " + answer.value, answer.value[1:] + "y", "unknown to nobody")
+        return (answer.value + "x", "not " + answer.value, answer.value[1:] + "qz", "unknown to nobody")
     if answer.type == "code_output":
         return _literals(answer.value)
     number = plain.written(answer.value)

@@ -49,10 +49,11 @@ def _numbers(answer: Answer, value: str) -> tuple[Sameness, str] | None:
     gold, given = written(answer.value), written(value)
     if gold is None or given is None:
         return None
+    asks_percent = (answer.type == "percent" and "%" not in answer.value) or answer.unit in ("%", "\\%", "percent")
+    if asks_percent and "%" in value:
+        given = given._replace(value=given.value * 100, unit=given.unit * 100)
     if answer.tolerance is not None:
         return _verdict(within(answer.tolerance, gold.value, given.value), "outside the tolerance")
-    if answer.type == "percent" and "%" not in answer.value and "%" in value:
-        given = given._replace(value=given.value * 100, unit=given.unit * 100)
     return _verdict(numbers.same(gold, given), "another value")
 
 

@@ -11,6 +11,7 @@ from coevolve.sandbox.box import Outcome
 from coevolve.sandbox.exchange import Call, Checker
 from coevolve.sandbox.sandbox import Sandbox
 from coevolve.tasks import Tests
+from coevolve.verifiers import sources
 
 FLOAT_SLACK = 1e-6
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\Z")
@@ -62,10 +63,8 @@ def named(cases: Sequence[Any]) -> str:
 
 def _plain_assert(case: Any, name: str | None) -> Expected | None:
     """`assert name(literals) == literal` as a call and its expected value; None for any other form."""
-    try:
-        statement = ast.parse(str(case)).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    parsed = sources.tree(str(case))
+    statement = parsed.body if parsed else []
     if len(statement) != 1 or not isinstance(statement[0], ast.Assert):
         return None
     test = statement[0].test

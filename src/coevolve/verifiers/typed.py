@@ -6,7 +6,7 @@ from typing import Any
 from coevolve.errors import ToolError
 from coevolve.sandbox.exchange import Call
 from coevolve.tasks import Draft
-from coevolve.verifiers import extract, perturb, plain
+from coevolve.verifiers import extract, kinds, perturb, plain
 from coevolve.verifiers.exact.notation import HEAVY
 from coevolve.verifiers.grades import Grade, SelfCheck
 from coevolve.verifiers.programs import program_check
@@ -98,6 +98,9 @@ class TypedVerifier:
         """The gold must pass, wrong answers near it must fail, and the program, if any, must print it."""
         if draft.answer.type == "checker":
             return await program_check(self, draft, self.tools)
+        unfit = kinds.unfit(draft.answer)
+        if unfit is not None:
+            return SelfCheck(False, (unfit,), None, "invalid_problem")
         gold = await self.compare(draft, self.shown(draft))
         if gold.reason.startswith("infra"):
             return SelfCheck(False, (gold.reason,), None, "tool_failure")

@@ -128,7 +128,7 @@ def divide(one: Value, other: Value) -> Value:
 
 
 def power(base: Value, exponent: Value) -> Value:
-    """Power on the principal branch, exact where it can be."""
+    """Power, exact where it can be: real for odd roots of negative fractions, else on the principal branch."""
     if base == 0:
         if isinstance(exponent, Fraction) and exponent > 0:
             return Fraction(0)
@@ -139,6 +139,9 @@ def power(base: Value, exponent: Value) -> Value:
             raise TooLarge
         return base ** int(exponent % 2 if base in (1, -1) else exponent)
     if isinstance(base, Fraction) and isinstance(exponent, Fraction):
+        if base < 0 and exponent.denominator % 2:
+            size = power(-base, exponent)
+            return -size if exponent.numerator % 2 else size
         exact = _exact_root(base, exponent.denominator)
         if exact is not None:
             return power(exact, Fraction(exponent.numerator))

@@ -16,6 +16,8 @@ DIGITS = (100, 300)
 MORE_DIGITS = (1000, 3000)
 INTEGRAL_DIGITS = (50,)
 AGREE = 0.6
+POSITIVE = "+"
+"""First letter of the name of a symbol that stands for a positive quantity."""
 POINTS = 4
 WANTED_POINTS = 3
 
@@ -201,7 +203,7 @@ def points(names: Sequence[str], count: int) -> Iterator[dict[str, Fraction]]:
         for name in names:
             digest = hashlib.sha256(f"{turn}/{name}".encode()).digest()
             value = Fraction(1 + int.from_bytes(digest[:2], "big"), 20011) + Fraction(digest[2] % 5, 3)
-            negative = turn == 1 or (turn == 3 and digest[3] % 2)
+            negative = (turn == 1 or (turn == 3 and digest[3] % 2)) and not name.startswith(POSITIVE)
             place[name] = -value if negative else value
         yield place
 

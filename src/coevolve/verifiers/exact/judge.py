@@ -26,8 +26,8 @@ def shape_of(text: str, kind: str) -> Shape:
     shape = reading.read(cleaned)
     if kind == "tuple" and isinstance(shape, Many) and not shape.braced:
         shape = Row(shape.items, "()")
-    if kind in ("expression", "symbolic") and isinstance(shape, Words) and shape.written.isalpha():
-        shape = Scalar(tree(shape.written))
+    if kind in ("expression", "symbolic", "equation"):
+        shape = _letters(shape)
     if kind == "symbolic":
         shape = _aliased(shape)
     if kind == "set" and isinstance(shape, Many) and assignments(shape) is None:
@@ -42,6 +42,15 @@ ALIASES: dict[str, Tree] = {
 """Symbols of physics with two names."""
 
 
+def _letters(shape: Shape) -> Shape:
+    """Letters in a row are a product of symbols, not a word."""
+    if isinstance(shape, Named):
+        return shape._replace(value=_letters(shape.value))
+    if isinstance(shape, Words) and shape.written.isalpha():
+        return Scalar(tree(shape.written))
+    return shape
+
+
 def _aliased(shape: Shape) -> Shape:
     if isinstance(shape, Named):
         return shape._replace(value=_aliased(shape.value))
@@ -51,6 +60,18 @@ def _aliased(shape: Shape) -> Shape:
             tree = equality.substituted(tree, name, value)
         return shape._replace(tree=tree)
     return shape
+
+
+def _positive(shape: Shape) -> Shape:
+    """Every symbol marked as a positive quantity."""
+    if isinstance(shape, Named):
+        return shape._replace(value=_positive(shape.value))
+    if not isinstance(shape, Scalar):
+        return shape
+    tree = shape.tree
+    for name in equality.symbols(tree):
+        tree = equality.substituted(tree, name, ("sym", equality.POSITIVE + name))
+    return shape._replace(tree=tree)
 
 
 def compare(gold: str, answer: str, kind: str, sizes: sameness.Sizes) -> Verdict:
@@ -66,6 +87,8 @@ def compare(gold: str, answer: str, kind: str, sizes: sameness.Sizes) -> Verdict
         if kind == "percent" and isinstance(ours, Scalar) and "%" in answer and "%" not in gold:
             ours = Scalar(("mul", ours.tree, number(100)), ours.unit)
         theirs, ours = _beside(theirs, ours), _beside(ours, theirs)
+        if kind == "symbolic" and len({shape.name for shape in (theirs, ours) if isinstance(shape, Named)}) < 2:
+            theirs, ours = _positive(theirs), _positive(ours)
     except RecursionError:
         return Verdict("unknown", "nested too deeply", True)
     except (Unreadable, Unsure) as error:

@@ -40,7 +40,8 @@ GREEK = {
 }
 
 GROUPING = re.compile(
-    r"(?<![\d.,])(\d{1,3}(?:(?:\\,|\\;|\\:|\\ |\\!|~|[ \u2009\u202f\u00a0']|\{,\}|,\\!\s*)\d{3})+)(?![\d/]|\s*/)"
+    r"(?<![\d.,])(\d{1,3}(?:(?:\\,|\\;|\\:|\\ |\\!|~|[ \u2009\u202f\u00a0']|\s*\{,\s*\}\s*|,\\!\s*)\d{3})+)"
+    r"(?![\d/]|\s*/)"
 )
 SYNONYMS = [
     (re.compile(pattern), replacement)
@@ -69,13 +70,15 @@ SYNONYMS = [
         (r"\\(?:operatorname\*?|mathop|mathit|mathsf|mathcal|boldsymbol|bm|vec|hat|bar|tilde)\s*\{([^{}]*)\}", r"\1"),
         (r"\A\s*\\text\s*\{[^{}]*\b(?:is|are|equals)\s*:?\s*\}", ""),
         (r"\A\s*\\(?:text|mathrm)\s*\{\s*([^{}a-zA-Z]*\d[^{}]*)\}\s*\Z", r"\1"),
+        (r"\\(?:textnormal|textbf|textit|textrm|textsf|texttt|mbox|hbox|emph)\s*(?=\{)", r"\\text"),
+        (r"\\(?:angle|measuredangle|triangle)(?![a-zA-Z])\s*", ""),
         (r"\*\*", "^"),
         (r"(?<=\d)\s*[xX*]\s*(?=10\s*\^)", r" \\times "),
     )
 ]
 DELIMITERS = re.compile(r"(?<!\\)\\[()\[\]]")
 CODE = re.compile(
-    r"__|\.\s*_|\bimport\b|\beval\b|\bexec\b|\blambda\b|['\"]\s*\)|;\s*\w+\s|\\(?:input|include|write|def|let|catcode)\b"
+    r"__|\.\s*_|\bimport\b|\beval\b|\bexec\b|(?<!\\)\blambda\b|['\"]\s*\)|;\s*\w+\s|\\(?:input|include|write|def|let|catcode)\b"
 )
 HEAVY = re.compile(
     r"\^\s*[({]?\s*[-+]?\d*\s*\^|\d{4,}\s*!|!\s*!|\^\s*[({]?\s*[-+]?\d{4,}|\\(?:int|sum|prod|lim)(?![a-zA-Z])"

@@ -59,7 +59,7 @@ def _is_math(unit: str) -> bool:
 
 def _is_unit(text: str, gap: bool) -> bool:
     """Whether plain text after a number is a unit: a known one, or, after a space, a word."""
-    first = re.match(r"\\?[A-Za-zÅ]+", text)
+    first = re.match(r"\\?[A-Za-zÅ]+(?:-[A-Za-z]{3,})*", text)
     if first is None:
         return text[0] in "%(/" and gap and _known(text)
     word = first.group().removeprefix("\\")

@@ -33,7 +33,7 @@ JOINERS = (
 LISTED = rf",?\s*(?:{JOINERS})\s*|[,;]"
 AND = r"\\text\s*\{\s*and\s*\}|(?<![a-zA-Z])and(?![a-zA-Z])|\\(?:land|wedge)(?![a-zA-Z])"
 GROUPED = re.compile(r"(?P<head>\A[-+]?\s*)(?P<digits>\d{1,3}(?:,\d{3})+)(?![\d,])")
-IN_BASE = re.compile(r"([0-9A-Z]+)_\{?(\d{1,2})\}?\Z")
+IN_BASE = re.compile(r"((?=[A-Z]*\d)[0-9A-Z]+)_\{?(\d{1,2})\}?\Z")
 REPEATING = re.compile(r"([-+]?\d*\.\d*?)(\d{1,6}?)\2{2,}\s*\\ldots\Z")
 ITEMS = 60
 
@@ -248,7 +248,7 @@ def _plus_minus(text: str) -> Shape | None:
 
 def _single(text: str) -> Shape | None:
     percent = re.fullmatch(
-        r"(.+?)\s*(?:\\?%|\\text\s*\{\s*\\?%\s*\}|(?:\\text\s*\{\s*)?percent\s*\}?)", text, re.DOTALL
+        r"(.+?)\s*(?:\\?%|\\text\s*\{\s*\\?%\s*\}|(?:\\text\s*\{\s*)?(?:percent|percentage|pct)\s*\}?)", text, re.DOTALL
     )
     if percent:
         inner = tree(percent.group(1))

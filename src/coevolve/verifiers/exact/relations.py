@@ -38,6 +38,9 @@ def relation(text: str, read: Callable[[str], Shape]) -> Shape | None:
         return read(sides[1]) if not sides[0] or NAME.match(sides[0]) else read(sides[0])
     if not all(sides):
         raise Unreadable("a relation with an empty side")
+    if r"\approx" in signs[1:]:
+        exact = 1 + signs.index(r"\approx", 1)
+        sides, signs = sides[:exact], signs[: exact - 1]
     if set(signs) <= {"=", r"\approx"}:
         return _chain(sides, read) if len(sides) > 2 else _equation(sides[0], sides[1], read)
     if signs == [r"\in"]:

@@ -18,6 +18,7 @@ from coevolve.verifiers.exact.shapes import (
     Shape,
     Words,
     folded,
+    tree,
 )
 from coevolve.verifiers.exact.tokens import Tree, Unreadable, number
 
@@ -99,7 +100,10 @@ def _as_equations(one: Named, other: Named) -> bool:
 def _equation(named: Named) -> Relation | None:
     if not isinstance(named.value, Scalar) or named.value.unit or named.name.startswith("("):
         return None
-    left: Tree = ("sym", named.name)
+    try:
+        left = tree(named.name)
+    except Unreadable:
+        left = ("sym", named.name)
     return Relation("=", ("sub", left, named.value.tree), left, named.value.tree)
 
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
+from coevolve.errors import ToolError, boundary
 from coevolve.sandbox.inside.wire import read_frame, write_frame
 from coevolve.sandbox.inside.zygote import load_filter
 from coevolve.verifiers.exact import judge, opinion, science
@@ -35,11 +36,16 @@ def main() -> None:
             request = read_frame(0)
         except EOFError:
             return
-        try:
-            answer = answers(request)
-        except MemoryError:
-            answer = {"verdict": "unknown", "reason": "out of memory", "firm": False}
-        write_frame(out, answer)
+        write_frame(out, _answered(answers, request))
+
+
+def _answered(answers: Callable[[Request], Request], request: Request) -> Request:
+    """The answer; a fault of ours is said to be one, and the process lives on."""
+    try:
+        with boundary(ToolError, "checker"):
+            return answers(request)
+    except ToolError as error:
+        return {"verdict": "unknown", "reason": f"infra: {error}"[:300], "firm": True, "equal": None}
 
 
 def _comparisons() -> Callable[[Request], Request]:

@@ -132,7 +132,9 @@ def enclosed(text: str) -> tuple[str, str] | None:
 def tree(text: str, sign: int = 1) -> Tree:
     """One expression; text wrappers are opened only around single letters, numbers and function names."""
     text = re.sub(
-        r"\\(?:text|mathrm|textbf|mathit|rm)\s*\{\s*(\\?[a-zA-Z]|[\d.,+-]+|sin|cos|tan|ln|log|exp)\s*\}", r" \1 ", text
+        r"\\(?:text|mathrm|textbf|mathit|rm)\s*\{\s*(\(?\\?[a-zA-Z]\)?|[\d.,+-]+|sin|cos|tan|ln|log|exp)\s*\}",
+        r" \1 ",
+        text,
     )
     return syntax.parse(text, sign)
 

@@ -72,7 +72,7 @@ class _Reader(Commands):
         text, kind = self.peek(), self.kind()
         if kind == "num":
             return self.items[self.place - 1].kind != "num"
-        if kind == "letter" or text == "(":
+        if kind == "letter" or (kind == "op" and text in ("(", "[")):
             return True
         if text == "|":
             return self.bars == 0

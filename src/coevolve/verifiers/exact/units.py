@@ -20,7 +20,7 @@ PREFIXED = _table("""
     m=meter s=second g=gram N=newton J=joule W=watt Pa=pascal V=volt A=ampere F=farad H=henry T=tesla Wb=weber
     Hz=hertz K=kelvin mol=mole C=coulomb eV=electron_volt cal=calorie L=liter l=liter ohm=ohm Ohm=ohm Omega=ohm
     bar=bar S=siemens lm=lumen lx=lux cd=candela Bq=becquerel Ci=curie Gy=gray Sv=sievert rad=radian M=molar
-    Da=dalton pc=parsec yr=year G=gauss B=byte b=barn
+    Da=dalton pc=parsec yr=year B=byte b=barn
 """)
 ALONE = _table("""
     min=minute h=hour hr=hour hrs=hour sec=second secs=second mins=minute d=day yr=year yrs=year wk=week atm=atm
@@ -34,7 +34,7 @@ ALONE = _table("""
 LONG = frozenset(
     """
     meter metre second gram newton joule watt pascal volt ampere farad henry tesla weber hertz kelvin mole
-    coulomb calorie liter litre ohm bar siemens lumen lux candela becquerel curie gray sievert radian gauss byte
+    coulomb calorie liter litre ohm bar siemens lumen lux candela becquerel curie gray sievert radian byte
     barn dalton parsec
     """.split()
 )
@@ -46,7 +46,7 @@ LONG_ALONE = frozenset(
     """.split()
 )
 PLURALS = _table("""
-    henries=henry hertz=hertz lux=lux siemens=siemens gauss=gauss inches=inch feet=foot centuries=century
+    henries=henry hertz=hertz lux=lux siemens=siemens inches=inch feet=foot centuries=century
     celsius=degC fahrenheit=degF amp=ampere amps=ampere
 """)
 MONEY = {"dollar": 100, "dollars": 100, "usd": 100, "cent": 1, "cents": 1}
@@ -106,30 +106,43 @@ def _long_name(word: str) -> str | None:
     return None
 
 
+REWRITINGS = [
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"\A\s*\$?\s*\\\$\s*\$?\s*\Z", "dollar"),
+        (r"(?<!\\)\$([^$]+)(?<!\\)\$", r" \1 "),
+        (r"\{\s*\}|~", " "),
+        (r"\^\s*\{?\s*\\circ\s*\}?", r"^\\circ "),
+        (r"\\(?:text|mathrm|textrm|mbox|rm|operatorname)\s*\{((?:[^{}]|\{[^{}]*\})*)\}", r" \1 "),
+        (r"\\(?:cdot|times)(?![a-zA-Z])", "*"),
+        (r"\\([%$])", r"\1"),
+        (r"\^\\circ\s*\{?\s*([CF])(?![a-zA-Z])\s*\}?", r" deg\1 "),
+        (r"(?i:\bdegrees?\s+(c)(?:elsius)?\b)", "degC"),
+        (r"(?i:\bdegrees?\s+(f)(?:ahrenheit)?\b)", "degF"),
+        (r"\^\\circ", " degree "),
+        (r"\\mu\s*_\s*\{?\s*\{?\s*B\s*\}?\s*\}?", " mu_B "),
+        (r"\\(?:mu|micro)\s*\{?\s*([A-Za-z]+)\s*\}?", r" u\1 "),
+        (r"\\(?:mu|micro)\s*\{?\s*\\Omega\s*\}?", " uOmega "),
+        (r"\\Omega", "Omega"),
+        (r"\\AA", "Ang"),
+        (r"\\ell", "L"),
+        (r"\bsq(?:uare)?\s+(\w+)", r"\1^2"),
+        (r"\bcubic\s+(\w+)", r"\1^3"),
+        (r"(\w+)\s+squared\b", r"\1^2"),
+        (r"(\w+)\s+cubed\b", r"\1^3"),
+        (r"\bper\b", "/"),
+        (r"\*\*", "^"),
+        (r"ft[-·]lb", "ft*lbf"),
+    )
+]
+
+
 @lru_cache(maxsize=4096)
 def read(text: str) -> Unit:
     """The unit a text names. Raises UnknownUnit."""
-    plain = (
-        re.sub(r"\\(?:text|mathrm|textrm|mbox|rm|operatorname)\s*(?=\{)", " ", text)
-        .replace("\\cdot", "*")
-        .replace("\\times", "*")
-        .replace("\\%", "%")
-        .replace("\\$", "$")
-    )
-    plain = re.sub(r"\^\s*\\circ\s*([CF])(?![a-z])", r"deg\1", plain)
-    plain = re.sub(
-        r"(?i)\bdegrees?\s+(?:C|celsius)\b", "degC", re.sub(r"(?i)\bdegrees?\s+(?:F|fahrenheit)\b", "degF", plain)
-    )
-    plain = re.sub(r"\^\s*\\circ", " degree ", plain).replace("\\mu_B", " mu_B ").replace("\\mu_{B}", " mu_B ")
-    plain = (
-        re.sub(r"\\(?:mu|micro)\s*(?=[A-Za-z\\])", "u", plain)
-        .replace("\\Omega", "Omega")
-        .replace("\\AA", "Ang")
-        .replace("\\ell", "L")
-    )
-    plain = re.sub(r"\bsq(?:uare)?\s+(\w+)", r"\1^2", re.sub(r"\bcubic\s+(\w+)", r"\1^3", plain))
-    plain = re.sub(r"(\w+)\s+squared\b", r"\1^2", re.sub(r"(\w+)\s+cubed\b", r"\1^3", plain))
-    plain = re.sub(r"\bper\b", "/", plain).replace("**", "^").replace("ft-lb", "ft*lbf").replace("~", " ")
+    plain = text.strip()
+    for pattern, replacement in REWRITINGS:
+        plain = pattern.sub(replacement, plain)
     if len(plain) > CHARS:
         raise UnknownUnit(text[:40])
     reader = _Units(plain)
@@ -150,7 +163,11 @@ class _Units:
             found = TOKEN.match(text, position)
             if not found or found.lastgroup is None:
                 raise UnknownUnit(text[:40])
-            self.items.append((found.lastgroup, found[found.lastgroup]))
+            written = found[found.lastgroup]
+            if found.lastgroup == "word":
+                self.items += [("word", word) for word in _separated(written)]
+            else:
+                self.items.append((found.lastgroup, written))
             position = found.end()
 
     def peek(self) -> str:
@@ -228,13 +245,19 @@ def _word(word: str) -> tuple[dict[str, Fraction], Fraction]:
     known = name(word)
     if known:
         return {known: Fraction(1)}, Fraction(1)
-    for cut in range(1, len(word)):
-        parts = name(word[:cut]), name(word[cut:])
-        if parts[0] and parts[1] and (word[cut].isupper() or parts[1] == "mole"):
-            joined = {str(parts[0]): Fraction(1)}
-            joined[str(parts[1])] = joined.get(str(parts[1]), Fraction(0)) + 1
-            return joined, Fraction(1)
     raise UnknownUnit(word[:40])
+
+
+def _separated(word: str) -> tuple[str, ...]:
+    """`Jmol`, `JK` and `Nm` as two units written without a space; any other word as it is."""
+    if word.lower() in MONEY or word.lower() in NOUNS | PLAIN_UNITS or word.lower() in OWN_MONEY or name(word):
+        return (word,)
+    for cut in range(1, len(word)):
+        first, second = name(word[:cut]), name(word[cut:])
+        after = word[cut].isupper() or second == "mole" or (word[cut - 1] in "NJWVA" and word[cut:] in ("m", "s", "h"))
+        if first and second and after:
+            return word[:cut], word[cut:]
+    return (word,)
 
 
 class Registry:
