@@ -245,6 +245,25 @@ class TrackingConfig(Config):
     every_seconds: float = Field(gt=0)
 
 
+class VllmConfig(Config):
+    """How vLLM servers are started; a role or solver with a base_url uses the server that runs there."""
+
+    python: str | None
+    """The interpreter that has vllm; null = this one."""
+    device: Literal["gpu", "cpu"]
+    tensor_parallel: Positive
+    """GPUs of one server."""
+    data_parallel: Positive
+    """Servers of one model, each on GPUs of its own; calls go to the least busy."""
+    gpu_memory: float = Field(gt=0, le=1)
+    """Share of a GPU's memory that a server may take."""
+    max_model_len: Positive | None
+    """Most tokens of prompt and reply together; null = the model's own limit."""
+    startup_seconds: float = Field(gt=0)
+    arguments: list[str]
+    """Further arguments of the server, as on its command line."""
+
+
 class ExecutionConfig(Config):
     """Where the work runs."""
 

@@ -1,4 +1,4 @@
-"""The client against a server that fails in every way: bounded retries, exact counts, one-line refusals, no key shown."""
+"""The client against a server that fails in every way: bounded retries, exact counts, one-line refusals, no key."""
 
 import asyncio
 import json

@@ -68,7 +68,7 @@ def test_a_miss_becomes_new_admissible_transformations_until_nothing_new_follows
 
 
 def test_a_full_library_and_a_raw_seed_are_handled(ask):
-    full = {"misses": [miss([])], "library": library(initial_harness()), "limits": {"skills": 8, "skill_chars": 2000}}
+    full = {"misses": [miss([])], "library": library(initial_harness()), "limits": {"skills": 6, "skill_chars": 2000}}
     assert ask("meta_skill", full)["refused"] == "the library is full"
     for reference, domain, name in (
         ("12", "math", "follow_on"),

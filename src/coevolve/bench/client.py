@@ -64,6 +64,8 @@ async def _load(profile: Profile, count: int, kind: str, folder: Path) -> tuple[
         said, _ = await client.communicate()
         if client.returncode:
             raise ToolError(f"the load {kind!r} ended with {client.returncode}")
+        assert server.stdin is not None
+        server.stdin.close()
         window, _ = await server.communicate()
     return json.loads(said), float(window)
 

@@ -175,10 +175,10 @@ OPERATIONS: tuple[Operation, ...] = (
         lambda r, _k: sum(map(ord, r)),
     ),
     Operation("append", LIST, 1, "{r} + [{0}]", "append {0} to it", _number, lambda r, k: [*r, k[0]]),
-    Operation("cut", LIST, 1, "{r}[{0}:]", "keep it from index {0} on", _cut, lambda r, k: r[k[0] :]),
+    Operation("cut", LIST, 2, "{r}[{0}:]", "keep it from index {0} on", _cut, lambda r, k: r[k[0] :]),
     Operation("length", (list, tuple, dict, set), 1, "len({r})", "take its length", _none, lambda r, _k: len(r)),
     Operation("item", (list, tuple), 2, "{r}[{0}]", "take its item at index {0}", _index, lambda r, k: r[k[0]]),
-    Operation("reverse", LIST, 1, "{r}[::-1]", "reverse it", _filled, lambda r, _k: r[::-1]),
+    Operation("reverse", LIST, 2, "{r}[::-1]", "reverse it", _filled, lambda r, _k: r[::-1]),
     Operation("double", LIST, 2, "{r} * {0}", "repeat it {0} times", _times, lambda r, k: r * k[0]),
     Operation("sum", (list, tuple, set), 2, "sum({r})", "add up its items", _int_items, lambda r, _k: sum(r)),
     Operation(
@@ -214,7 +214,7 @@ OPERATIONS: tuple[Operation, ...] = (
         _int_items,
         lambda r, _k: sum(i * x for i, x in enumerate(r)),
     ),
-    Operation("tuple_cut", TUPLE, 1, "{r}[{0}:]", "keep it from index {0} on", _cut, lambda r, k: r[k[0] :]),
+    Operation("tuple_cut", TUPLE, 2, "{r}[{0}:]", "keep it from index {0} on", _cut, lambda r, k: r[k[0] :]),
     Operation("tuple_extend", TUPLE, 1, "{r} + ({0},)", "add {0} at its end", _number, lambda r, k: (*r, k[0])),
     Operation(
         "get",

@@ -1,10 +1,22 @@
 """What a call costs, in whole micro-dollars."""
 
-import math
 from fractions import Fraction
+from functools import lru_cache
+from math import lcm
+from typing import NamedTuple
 
 from coevolve.config import PriceConfig
 from coevolve.llm.base import Usage
+
+
+class _Rates(NamedTuple):
+    """Micro-dollars a token, as whole numbers over one denominator."""
+
+    input: int
+    cached: int
+    output: int
+    reasoning: int
+    denominator: int
 
 
 def microusd(price: PriceConfig, usage: Usage) -> int | None:
@@ -12,27 +24,34 @@ def microusd(price: PriceConfig, usage: Usage) -> int | None:
 
     Dollars per million tokens are micro-dollars per token, so no scale factor appears.
     """
-    if price.input is None or price.output is None:
+    rates = _rates(price)
+    if rates is None:
         return None
-    cached = price.input if price.cached is None else price.cached
-    reasoning = price.output if price.reasoning is None else price.reasoning
     exact = (
-        _exact(price.input) * (usage.tokens_in - usage.tokens_cached)
-        + _exact(cached) * usage.tokens_cached
-        + _exact(price.output) * (usage.tokens_out - usage.tokens_reasoning)
-        + _exact(reasoning) * usage.tokens_reasoning
+        rates.input * (usage.tokens_in - usage.tokens_cached)
+        + rates.cached * usage.tokens_cached
+        + rates.output * (usage.tokens_out - usage.tokens_reasoning)
+        + rates.reasoning * usage.tokens_reasoning
     )
-    return math.floor(exact + Fraction(1, 2))
+    return (2 * exact + rates.denominator) // (2 * rates.denominator)
 
 
 def most(price: PriceConfig, tokens_in: int, max_tokens: int) -> int | None:
     """The most a call of at most these sizes can cost, in micro-dollars; None where the price is unknown."""
+    rates = _rates(price)
+    if rates is None:
+        return None
+    exact = max(rates.input, rates.cached) * tokens_in + max(rates.output, rates.reasoning) * max_tokens
+    return -(-exact // rates.denominator)
+
+
+@lru_cache(maxsize=256)
+def _rates(price: PriceConfig) -> _Rates | None:
     if price.input is None or price.output is None:
         return None
-    dearest_in = max(price.input, price.cached or 0.0)
-    dearest_out = max(price.output, price.reasoning or 0.0)
-    return math.ceil(_exact(dearest_in) * tokens_in + _exact(dearest_out) * max_tokens)
-
-
-def _exact(dollars: float) -> Fraction:
-    return Fraction(str(dollars))
+    cached = price.input if price.cached is None else price.cached
+    reasoning = price.output if price.reasoning is None else price.reasoning
+    exact = [Fraction(str(dollars)) for dollars in (price.input, cached, price.output, reasoning)]
+    denominator = lcm(*(rate.denominator for rate in exact))
+    whole = [int(rate * denominator) for rate in exact]
+    return _Rates(input=whole[0], cached=whole[1], output=whole[2], reasoning=whole[3], denominator=denominator)

@@ -14,7 +14,9 @@ from coevolve.verifiers.tools import Tools
 from coevolve.verifiers.typed import TypedVerifier
 
 MEASURED = frozenset(("quantity", "decimal", "rational", "integer", "percent"))
-ASKED_IN = re.compile(r"\b(?:in|as|unit|units|units of|expressed in)\s*:?\s+|[(\[]\s*(?:in\s+)?", re.IGNORECASE)
+ASKED_IN = re.compile(
+    r"\b(?:in|as|unit|units|units of|expressed in|how (?:many|much))\s*:?\s+|[(\[]\s*(?:in\s+)?", re.IGNORECASE
+)
 AHEAD = 60
 
 
@@ -51,7 +53,7 @@ class ScienceVerifier(TypedVerifier):
 
 
 def asks_for_unit(draft: Draft) -> bool:
-    """Whether the question itself fixes the unit (`in m/s`, `(J)`), so that a bare number may stand."""
+    """Whether the question itself fixes the unit (`in m/s`, `(J)`, `how many litres`), so that a bare number may stand."""
     unit = draft.answer.unit or _own_unit(draft.answer.value)
     wanted = _read(unit)
     if not unit or wanted is None:
