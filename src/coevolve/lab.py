@@ -8,7 +8,7 @@ from coevolve.agents.base import Desk
 from coevolve.agents.meta_harness import meta_harness
 from coevolve.agents.meta_skill import meta_skill
 from coevolve.agents.solver import Solver
-from coevolve.algorithm import Improvement, Proposed, InLoopTest
+from coevolve.algorithm import Improvement, InLoopTest, Proposed
 from coevolve.archive import Version
 from coevolve.concurrency import finish_all
 from coevolve.config import RunConfig
@@ -26,6 +26,7 @@ from coevolve.synthesis.feedback import summarise
 from coevolve.synthesis.verification import FixedVerifier
 from coevolve.tasks import DOMAINS, Task
 
+WEAKEST = ("derivation", "source")
 FAILURES_A_DOMAIN = 6
 """Failed tasks of the in-loop test that one MetaSkill call sees."""
 
@@ -177,6 +178,8 @@ class ModelLab:
             "reporting": scores.record(),
             "batch": {**summarise(batch), "n_tasks": len(tasks)},
         }
+        if weak := weak_zeros(tasks, scores):
+            evaluations["weak_zeros"] = weak
         if outcome.test is not None and outcome.test.scores is not None:
             evaluations["in_loop"] = outcome.test.scores.record()
         if outcome.baseline is not None:
@@ -239,6 +242,12 @@ def brief(scores: Scores) -> dict[str, Any]:
     record = scores.record()
     record.pop("tasks")
     return record
+
+
+def weak_zeros(tasks: Sequence[Task], scores: Scores) -> list[str]:
+    """Tasks that no attempt solved and whose certificate is of the weakest kinds: worth a person's look."""
+    unsolved = {score.chain for score in scores.tasks if score.correct == 0}
+    return [task.id for task in tasks if task.chain in unsolved and task.certificate.kind in WEAKEST]
 
 
 def measured(tasks: Sequence[Task], scores: Scores) -> tuple[Task, ...]:

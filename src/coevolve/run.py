@@ -65,7 +65,9 @@ async def _run(config: RunConfig, folder: Path) -> int:
             ended: Literal["FINISHED", "KILLED"] = "KILLED"
 
             def archived(version: Version) -> None:
-                summary.add(version.record(), wall())
+                record = version.record()
+                summary.add(record, wall())
+                watch.archived(record)
                 tracker.notify()
 
             archive.on_add = archived
@@ -92,11 +94,25 @@ def closing_lines(content: dict[str, Any], folder: Path, links: tuple[str, ...])
             f"({low:.1%} - {high:.1%}, n = {control['n_tasks']} tasks x {control['n_attempts']} attempts in all)"
         )
     if seeds := content.get("seeds"):
-        lines.append("seeds: " + ", ".join(f"{name} {value}" for name, value in seeds.items()))
+        parts = [
+            f"{domain}: {share['kept']} kept of {share['tried'] or share['candidates']}"
+            + (f" tried, {share['screened_out']:.0%} screened out" if share["tried"] else " (screening off)")
+            for domain, share in seeds.items()
+            if isinstance(share, dict)
+        ]
+        lines.append(f"seeds: {seeds['read']} read, {seeds['issues']} remarks; " + "; ".join(parts))
     if (seconds := content.get("seconds_an_attempt")) is not None:
         lines.append(
             f"solver: {content['solver']['model']}, {seconds:.2f} s an attempt (wall time of measuring stages)"
         )
+    if weak := [row for row in content["rounds"] if row["weak_zeros"]]:
+        worst = max(weak, key=lambda row: row["weak_zeros"])
+        lines.append(
+            f"look at: {worst['weak_zeros']} tasks of round {worst['round']} that nobody solved have only the weakest "
+            "kind of certificate"
+        )
+    if content["unsafe_execution"]:
+        lines.append("UNSAFE: programs ran without a sandbox (verification.allow_unsafe=true)")
     lines.append("costs are US dollars per original seed; nominal prices for local and procedural models")
     return lines + what_next(folder, links)
 
@@ -157,14 +173,16 @@ def _stopper(calls: Calls, watch: Watch) -> Callable[[], None]:
 async def _closing_figures(lab: ModelLab, archive: Archive) -> dict[str, Any]:
     """The control: the unchanged seeds measured again, which shows what is regression to the mean."""
     paths = archive.paths()
-    number = len(paths)
     lab.desk.calls.start_round(lab.config.rounds + 1)
     scope = Scope(round=lab.config.rounds + 1, phase="reporting", probe="control")
     seeds = load_tasks(paths[0] / "tasks.jsonl")
     scores, _ = await score(lab.solver, scope, seeds, lab.config.budget.attempts)
     lab.log.flush()
     lab.desk.calls.ledger.flush()
-    return {"control": brief(scores), "versions": number}
+    figures: dict[str, Any] = {"control": brief(scores)}
+    if (pace := lab.desk.calls.pace.seconds_a_call) is not None:
+        figures["seconds_an_attempt"] = round(pace, 3)
+    return figures
 
 
 def _head(config: RunConfig) -> dict[str, Any]:

@@ -62,6 +62,8 @@ class Summary:
         }
 
     def _add(self, record: Mapping[str, Any]) -> None:
+        if "seeds" in record["evaluations"]:
+            self._extra["seeds"] = record["evaluations"]["seeds"]
         row = summary_row(record, self._spent)
         self._spent = row.pop("_spent")
         self._rows.append(row)
@@ -91,6 +93,7 @@ def summary_row(record: Mapping[str, Any], spent_before: int | None) -> dict[str
         "validity": validity,
         "fallback_rate": None if validity is None else 1 - validity,
         "misses": batch["misses"] if batch else None,
+        "weak_zeros": len(evaluations.get("weak_zeros", [])),
         "skills": record["n_skills"],
         "status": record["status"],
         "candidates": len(evaluations.get("candidates", [])),

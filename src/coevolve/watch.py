@@ -1,7 +1,8 @@
 """What a person sees of a run: events and calls, turned into progress."""
 
+from collections.abc import Mapping
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from coevolve.config import RunConfig
 from coevolve.events import Event
@@ -69,9 +70,15 @@ class Watch:
             self._progress.show(accuracy=data["accuracy"]["all"])
         elif event.kind == "proposal":
             edits = ", ".join(f"{edit['op']} {edit['kind']} {edit['name']}" for edit in data["edits"])
-            self._progress.show(verdict=f"trying: {edits}")
+            self.say(f"round {scope.round} {scope.probe}: {edits or 'no edit'}")
         elif event.kind == "warning":
             self.say(f"round {scope.round}: {data['message']}")
+
+    def archived(self, record: Mapping[str, Any]) -> None:
+        """A version was archived: what the gate decided, and why not."""
+        reasons = ["; ".join(report["reasons"]) for report in record["rejections"]]
+        if record["round"]:
+            self.say(f"round {record['round']}: {record['status']}" + (f" ({' | '.join(reasons)})" if reasons else ""))
 
     def say(self, line: str) -> None:
         """One line that stays on the screen."""

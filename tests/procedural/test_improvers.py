@@ -15,7 +15,7 @@ from coevolve.skills import SkillProposal, admit
 CONSTRAINTS = ConstraintsConfig(
     edits=["skill", "prompt", "workflow", "placement"], edits_per_candidate=4, skills=64, skill_chars=2000,
     prompt_chars=6000, question_chars=400, answer_chars=200, steps=10, extends=3, revises=3, verifies=4,
-    skills_per_extend=3, skills_shown=8,
+    skills_per_extend=3, skills_shown=32,
 )  # fmt: skip
 
 
@@ -126,7 +126,7 @@ def test_several_extends_are_verified_once_when_that_saves_cost(ask):
 
 def test_failing_skills_are_removed_after_a_rejection_for_validity(ask):
     payload = improving()
-    payload["logs"]["skills"]["second-number"] = {"used": 6, "valid": 1, "failed": 5, "missed": 0}
+    payload["logs"]["skills"]["one-number-less"] = {"used": 6, "valid": 1, "failed": 5, "missed": 0}
     rejected = {"edits": [], "reasons": ["less valid: Q 0.5 < 0.9"], "probe": {}, "baseline": {}}
     removed = Counter(
         edit["name"]
@@ -134,7 +134,7 @@ def test_failing_skills_are_removed_after_a_rejection_for_validity(ask):
         for edit in ask("meta_harness", payload | {"rejections": [rejected]}, seed)["edits"]
         if edit["op"] == "remove"
     )
-    assert set(removed) == {"second-number"} and removed["second-number"] >= 10
+    assert set(removed) == {"one-number-less"} and removed["one-number-less"] >= 10
 
 
 def test_edits_of_a_forbidden_kind_are_not_proposed(ask):

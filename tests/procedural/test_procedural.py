@@ -260,7 +260,7 @@ def test_verify_finds_no_fault_in_what_extend_wrote(ask):
 
 def test_removing_a_skill_or_changing_the_workflow_changes_what_the_model_does(ask):
     harness = initial_harness()
-    for task, domain, name in ((STONE, "coding", "one-more-operation"), (FORCE, "science", "next-quantity")):
+    for task, domain, name in ((STONE, "coding", "one-more-operation"), (FORCE, "science", "one-more-sum")):
         seen = {n for s in range(30) for n in ask("director", director(task=task, domain=domain), s)["skills"]}
         less = [found for found in fields(harness) if found["name"] != name]
         after = {

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 
 from coevolve.config import PriceConfig
@@ -15,6 +17,32 @@ from coevolve.llm.pricing import microusd, most
 
 TOKENS_A_MESSAGE = 16
 """More than any chat template adds around one message."""
+
+
+@dataclass(slots=True)
+class Pace:
+    """Wall time during which at least one solver call was under way, and how many there were."""
+
+    calls: int = 0
+    seconds: float = 0.0
+    _busy: int = 0
+    _since: float = 0.0
+
+    def __enter__(self) -> None:
+        if self._busy == 0:
+            self._since = time.monotonic()
+        self._busy += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._busy -= 1
+        self.calls += 1
+        if self._busy == 0:
+            self.seconds += time.monotonic() - self._since
+
+    @property
+    def seconds_a_call(self) -> float | None:
+        """Wall seconds a call, or None before the first."""
+        return self.seconds / self.calls if self.calls else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +66,8 @@ class Calls:
         self.budgets = budgets
         self._on_call = on_call
         self._stopping = False
+        self.pace = Pace()
+        """Of the solver's calls that this process made."""
 
     def stop(self) -> None:
         """Start no further call: those in flight end and are recorded, the next one raises Interrupted."""
@@ -83,7 +113,8 @@ class Calls:
 
     async def _make(self, key: CallKey, seat: Seat, request: ChatRequest) -> ChatReply:
         try:
-            return await seat.model.chat(request)
+            with self.pace if key.role == "solver" else nullcontext():
+                return await seat.model.chat(request)
         except CallFailed as error:
             row = _row(key, seat, ChatReply("", "stop", Usage(0, 0), seat.model.name, 0.0), outcome="failed")
             self.ledger.append(row)

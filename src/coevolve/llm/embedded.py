@@ -71,8 +71,8 @@ class EmbeddedModel:
 
     async def chat(self, request: ChatRequest) -> ChatReply:
         """Answer one request; cancelling it ends the work on it. Raises CallFailed."""
-        started = time.perf_counter()
         seat = await self._seat(request.messages)
+        started = time.perf_counter()
         stop = Event()
         work = asyncio.get_running_loop().run_in_executor(self._pool, seat.server.answer, request, self._thinking, stop)
         work.add_done_callback(partial(self._leave, seat))

@@ -22,8 +22,8 @@ MODULE = "vllm.entrypoints.openai.api_server"
 PROBE = "import importlib.util as u, sys; sys.exit(0 if u.find_spec('vllm') else 3)"
 SHORT = "out of memory|OutOfMemoryError|No available memory for the cache blocks|larger than the available KV cache"
 ABSENT = (
-    "is not a local folder|not a valid model identifier|Repository Not Found|RepositoryNotFoundError|couldn't connect to"
-    "|LocalEntryNotFoundError|Can't load the configuration|gated repo|OfflineModeIsEnabled"
+    "is not a local folder|not a valid model identifier|Repository Not Found|RepositoryNotFoundError"
+    "|couldn't connect to|LocalEntryNotFoundError|Can't load the configuration|gated repo|OfflineModeIsEnabled"
 )
 MEANINGS = (
     ("No module named ['\"]?vllm", "vllm is not installed there; pip install 'coevolve[vllm]' or set vllm.python"),
@@ -94,8 +94,8 @@ def check_memory(model: str, gpus: Sequence[Gpu], config: VllmConfig) -> None:
         room = min(gpu.free_gib, gpu.total_gib * config.gpu_memory)
         if needed > room:
             raise EndpointError(
-                f"vllm: {model} needs about {needed:.0f} GiB on each of {config.tensor_parallel} GPUs, GPU {gpu.number} "
-                f"({gpu.name}) has {room:.0f}: raise vllm.tensor_parallel, free memory or take a smaller model"
+                f"vllm: {model} needs about {needed:.0f} GiB on each of {config.tensor_parallel} GPUs, "
+                f"GPU {gpu.number} ({gpu.name}) has {room:.0f}: raise vllm.tensor_parallel, free memory or take a smaller model"
             )
 
 

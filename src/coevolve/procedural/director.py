@@ -74,7 +74,7 @@ def _stuck(history: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _choose(asking: Asking) -> list[str]:
-    """Up to `skills_per_extend` suitable skills of different constructions; after a miss, the newest one among them."""
+    """Up to `skills_per_extend` suitable skills, of different constructions first; after a miss, with the newest one."""
     payload = asking.payload
     current = payload["draft"] or payload["task"]
     asked = Asked(current["question"], current["answer_type"], current.get("unit"), payload["domain"])
@@ -91,4 +91,6 @@ def _choose(asking: Asking) -> list[str]:
             names.sort(key=lambda name: name != newest.hint.name)
             groups[newest.hint.name] = [newest]
     count = int(payload["workflow"]["skills_per_extend"])
-    return [asking.rng.choice(groups[name]).name for name in names[:count]]
+    first = [asking.rng.choice(groups[name]) for name in names]
+    others = [tool for name in names for tool in groups[name] if tool not in first]
+    return [tool.name for tool in (*first, *others)[:count]]

@@ -53,7 +53,7 @@ class ScienceVerifier(TypedVerifier):
 
 
 def asks_for_unit(draft: Draft) -> bool:
-    """Whether the question itself fixes the unit (`in m/s`, `(J)`, `how many litres`), so that a bare number may stand."""
+    """Whether the question itself fixes the unit (`in m/s`, `(J)`, `how many litres`): then a bare number may stand."""
     unit = draft.answer.unit or _own_unit(draft.answer.value)
     wanted = _read(unit)
     if not unit or wanted is None:
