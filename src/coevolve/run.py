@@ -91,7 +91,7 @@ def closing_lines(content: dict[str, Any], folder: Path, links: tuple[str, ...])
         low, high = control["interval"]
         lines.append(
             f"control: the unchanged seeds, measured again at the end: {control['accuracy']['all']:.1%} "
-            f"({low:.1%} - {high:.1%}, n = {control['n_tasks']} tasks x {control['n_attempts']} attempts in all)"
+            f"({low:.1%} - {high:.1%}, {control['n_tasks']} tasks, {control['n_attempts']} attempts)"
         )
     if seeds := content.get("seeds"):
         parts = [

@@ -75,7 +75,4 @@ def model_names(config: RunConfig) -> dict[str, str]:
     models = config.models
     names = {role: getattr(models, role).name for role in (*AGENT_ROLES, "attempt")}
     names["verify"] = ", ".join(member.name for member in models.verify)
-    return {
-        role: config.solver.model if name == "solver" else Path(name).name
-        for role, name in sorted(names.items())
-    }
+    return {role: config.solver.model if name == "solver" else Path(name).name for role, name in sorted(names.items())}

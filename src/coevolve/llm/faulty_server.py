@@ -45,7 +45,7 @@ class Served:
 class FaultyServer:
     """`async with FaultyServer(model, faults, seed) as server:` serves at `server.base_url` on loopback.
 
-    `faults` maps a fault of FAULTS to the share of requests that meet it. `hang_seconds` bounds a hang and
+    `faults` maps a fault of FAULTS to the share of requests that meet it; it may be changed while serving. `hang_seconds` bounds a hang and
     `slow_seconds` spreads a slow answer. With `key`, requests must carry it; with `names`, only those models exist.
     """
 
@@ -65,7 +65,7 @@ class FaultyServer:
             raise ValueError(f"unknown faults {sorted(unknown)}; known: {', '.join(FAULTS)}")
         self.served = Served()
         self._model = model
-        self._faults = dict(faults)
+        self.faults = dict(faults)
         self._random = random.Random(seed)
         self._hang_seconds, self._slow_seconds = hang_seconds, slow_seconds
         self._key, self._names = key, names
@@ -106,7 +106,7 @@ class FaultyServer:
     def _draw(self) -> str:
         """One draw a request, by order of arrival."""
         at = self._random.random()
-        for fault, share in self._faults.items():
+        for fault, share in self.faults.items():
             at -= share
             if at < 0:
                 return fault

@@ -95,7 +95,8 @@ def check_memory(model: str, gpus: Sequence[Gpu], config: VllmConfig) -> None:
         if needed > room:
             raise EndpointError(
                 f"vllm: {model} needs about {needed:.0f} GiB on each of {config.tensor_parallel} GPUs, "
-                f"GPU {gpu.number} ({gpu.name}) has {room:.0f}: raise vllm.tensor_parallel, free memory or take a smaller model"
+                f"GPU {gpu.number} ({gpu.name}) has {room:.0f}: "
+                "raise vllm.tensor_parallel, free memory or take a smaller model"
             )
 
 

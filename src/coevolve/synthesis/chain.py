@@ -178,6 +178,7 @@ class ChainRunner:
             problems = chain.verification.verdict.problems if chain.verification else ()
             draft = await revise(self.desk, key, harness, chain.task.domain, source, chain.draft, problems)
         if draft.question.strip() == source.question.strip():
+            chain.used[decision.action] -= 1
             return "no change"
         known = tuple(name for name in draft.skills_used if harness.skill(name))
         chain.draft = draft.model_copy(update={"skills_used": (*source.skills_used, *known)})
