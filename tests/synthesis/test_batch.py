@@ -1,6 +1,7 @@
 """A real batch with the procedural model: who sees a new skill, what counts as a miss, and what a resume repeats."""
 
 import asyncio
+import json
 import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from coevolve.agents.base import Desk
+from coevolve.agents.meta_skill import meta_skill
 from coevolve.agents.solver import Solver
 from coevolve.build import compose, load
 from coevolve.config import PriceConfig, RunConfig
@@ -16,7 +18,7 @@ from coevolve.events import Scope, SolverMiss
 from coevolve.harness import Harness
 from coevolve.harness_folder import initial_harness
 from coevolve.journal import Journal
-from coevolve.ledger import Ledger
+from coevolve.ledger import CallKey, Ledger
 from coevolve.llm.base import ChatReply, ChatRequest, Usage
 from coevolve.llm.budgets import Budgets
 from coevolve.llm.calls import Calls, Seat
@@ -151,6 +153,28 @@ async def test_the_next_director_step_and_the_siblings_see_an_admitted_skill(tmp
     asked = [text for role, text in model.calls if role == "director"]
     assert any(learnt[0] in text for text in asked)
     assert learnt[0] in asked[-1], "the last chain, which started later, sees what a sibling taught"
+
+
+async def test_the_model_is_told_neither_round_nor_arm(tmp_path: Path) -> None:
+    model = Slow()
+
+    async def ask(batch: Batch, miss: SolverMiss) -> None:
+        key = CallKey(miss.scope, miss.chain, miss.step, "meta_skill", 0)
+        harness, seen = await batch.view(key)
+        await batch.admit(miss, (await meta_skill(shop.desk, key, harness, [miss], seen)).skills)
+
+    told: dict[int, list[tuple[str, str]]] = {}
+    for number in (1, 7):
+        model.calls.clear()
+        async with workshop(tmp_path / str(number), Says("Answer: -12345"), model, []) as shop:
+            shop.desk.calls.start_round(number)
+            await run(shop, initial_harness(), 2, ask, Scope(round=number, phase="generation"))
+        told[number] = [(role, text) for role, text in model.calls if role == "meta_skill"]
+        for _, text in model.calls:
+            words = set(json.loads(text))
+            assert not words & {"round", "ablation", "arm", "phase", "probe", "seed", "scope"}
+            assert f"r{number}/" not in text
+    assert told[1] and told[7]
 
 
 async def test_probes_leave_production_untouched(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ async def meta_skill(
     payload = {
         "misses": [
             {
-                "trace": miss.trace,
                 "domain": miss.task.domain,
                 "question": miss.draft.question,
                 "reference": miss.draft.answer.value,

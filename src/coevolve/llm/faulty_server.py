@@ -45,8 +45,9 @@ class Served:
 class FaultyServer:
     """`async with FaultyServer(model, faults, seed) as server:` serves at `server.base_url` on loopback.
 
-    `faults` maps a fault of FAULTS to the share of requests that meet it; it may be changed while serving. `hang_seconds` bounds a hang and
-    `slow_seconds` spreads a slow answer. With `key`, requests must carry it; with `names`, only those models exist.
+    `faults` maps a fault of FAULTS to the share of requests that meet it; it may be changed while serving.
+    `hang_seconds` bounds a hang and `slow_seconds` spreads a slow answer. With `key`, requests must carry it; with
+    `names`, only those models exist.
     """
 
     def __init__(

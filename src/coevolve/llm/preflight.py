@@ -1,0 +1,33 @@
+"""One short call a model before a run spends anything."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from coevolve.errors import UserError
+from coevolve.llm.base import ChatModel, ChatReply
+
+
+@runtime_checkable
+class Remote(Protocol):
+    """A model that may be unreachable."""
+
+    async def preflight(self) -> ChatReply:
+        """One short call. Raises EndpointError or MissingExtra."""
+        ...
+
+
+async def preflight(models: Sequence[ChatModel]) -> tuple[ChatReply, ...]:
+    """Call every remote model once, all at the same time; their replies, to be charged.
+
+    Raises EndpointError or MissingExtra, naming the address, for the first that cannot serve.
+    """
+    tasks: list[asyncio.Task[ChatReply]] = []
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks += [group.create_task(model.preflight()) for model in models if isinstance(model, Remote)]
+    except* UserError as errors:
+        first = errors.exceptions[0]
+    else:
+        return tuple(task.result() for task in tasks)
+    raise first
