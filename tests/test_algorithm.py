@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coevolve.algorithm import Improvement, Proposed, InLoopTest, evolve
+from coevolve.algorithm import Improvement, InLoopTest, Proposed, evolve
 from coevolve.archive import Archive, Version
 from coevolve.build import compose, load
 from coevolve.config import RunConfig
@@ -17,7 +17,6 @@ from coevolve.harness import Harness
 from coevolve.harness_folder import initial_harness
 from coevolve.skills import SkillProposal, admit
 from coevolve.tasks import Answer, Certificate, Task
-
 
 GAMMA = load(compose("experiment=demo"), RunConfig).constraints
 
@@ -214,7 +213,7 @@ async def test_the_baseline_is_evaluated_once_and_with_the_online_harness(tmp_pa
 async def test_probes_change_nothing_in_production(tmp_path: Path) -> None:
     script = lab(correct=[1])
     _, version = await run(tmp_path, script)
-    assert not any("candidate-1" == skill.split("-", 2)[-1] for skill in names(version) if skill.startswith("online"))
+    assert not any(skill.split("-", 2)[-1] == "candidate-1" for skill in names(version) if skill.startswith("online"))
     assert [one.id for one in version.tasks] == ["a@1", "b@1"]
     assert not any(name.endswith(("baseline", "candidate-1")) and name.startswith("online") for name in names(version))
 

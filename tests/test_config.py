@@ -9,7 +9,8 @@ from hydra.errors import HydraException
 
 from coevolve.bench import BenchConfig
 from coevolve.build import compose, conf_dir, load, run_folder, sweep_name
-from coevolve.config import Config, RunConfig
+from coevolve.config import RunConfig
+from coevolve.config_models import Config
 from coevolve.doctor import DoctorConfig
 from coevolve.errors import ConfigError
 from coevolve.explain import explain_hydra, nearest

@@ -22,7 +22,8 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import ValidationError
 
-from coevolve.config import Config, RunConfig
+from coevolve.config import RunConfig
+from coevolve.config_models import Config
 from coevolve.errors import CoevolveError, ConfigError, Stopped, UserError, boundary
 from coevolve.explain import explain_hydra, explain_validation, flat_keys, one_line
 

@@ -17,7 +17,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from coevolve.archive import Version, load_record, load_version
-from coevolve.config import Config, TrackingConfig, VerificationConfig
+from coevolve.config import TrackingConfig, VerificationConfig
+from coevolve.config_models import Config
 from coevolve.errors import DataError, ToolError, UserError, boundary
 from coevolve.harness_folder import load_harness
 from coevolve.ledger import Row, Totals

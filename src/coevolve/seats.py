@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from coevolve.config import ModelConfig, RunConfig, SolverConfig
+from coevolve.config import RunConfig
+from coevolve.config_models import ModelConfig, SolverConfig
 from coevolve.llm.base import ChatModel
 from coevolve.llm.calls import Seat
 from coevolve.llm.embedded import EmbeddedModel
@@ -46,7 +47,7 @@ def build_seats(config: RunConfig) -> Seats:
         return Seat(model, role.price, role.temperature, role.max_tokens)
 
     models = config.models
-    roles = {role: (seat(getattr(models, role)),) for role in AGENT_ROLES}
+    roles: dict[str, tuple[Seat, ...]] = {role: (seat(getattr(models, role)),) for role in AGENT_ROLES}
     roles["verify"] = tuple(seat(member) for member in models.verify)
     attempt = seat(models.attempt)
     return Seats(roles, solver, attempt, [solver.model, *known.values()])

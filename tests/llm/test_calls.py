@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from coevolve.build import compose, load
-from coevolve.config import BudgetConfig, PriceConfig, RunConfig
+from coevolve.config import BudgetConfig, RunConfig
+from coevolve.config_models import PriceConfig
 from coevolve.errors import CallFailed, CeilingReached, Interrupted, RunCeilingReached
 from coevolve.events import Scope
 from coevolve.journal import Journal

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from coevolve.config import FlowConfig
+from coevolve.config_models import FlowConfig
 from coevolve.errors import CallFailed, EndpointError
 from coevolve.llm.base import ChatReply, ChatRequest, Message, Sampling
 from coevolve.llm.faulty_server import FAULTS, FaultyServer

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coevolve.config import FlowConfig
+from coevolve.config_models import FlowConfig
 from coevolve.errors import EndpointError
 from coevolve.llm.faulty_server import FaultyServer
 from coevolve.llm.openai import OpenAIModel

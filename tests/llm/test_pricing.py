@@ -5,7 +5,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coevolve.config import PriceConfig
+from coevolve.config_models import PriceConfig
 from coevolve.llm.base import Usage
 from coevolve.llm.pricing import microusd, most
 

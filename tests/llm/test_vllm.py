@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from coevolve.config import FlowConfig, VllmConfig
+from coevolve.config_models import FlowConfig, VllmConfig
 from coevolve.errors import EndpointError, MissingExtra
 from coevolve.llm.base import ChatRequest, Message, Sampling
 from coevolve.llm.keeper import descendants

@@ -13,7 +13,8 @@ from coevolve.agents.base import Desk
 from coevolve.agents.meta_skill import meta_skill
 from coevolve.agents.solver import Solver
 from coevolve.build import compose, load
-from coevolve.config import PriceConfig, RunConfig
+from coevolve.config import RunConfig
+from coevolve.config_models import PriceConfig
 from coevolve.events import Scope, SolverMiss
 from coevolve.harness import Harness
 from coevolve.harness_folder import initial_harness
@@ -91,7 +92,7 @@ async def workshop(folder: Path, solver: Says, model: Slow, events: list[Any]) -
     calls.start_round(1)
     seat = Seat(model, PRICE, 0.0, 4096)
     roles = ("director", "extend", "revise", "verify", "meta_skill", "meta_harness")
-    desk = Desk(calls, {role: (seat,) for role in roles}, 0, CONFIG.constraints)
+    desk = Desk(calls, dict.fromkeys(roles, (seat,)), 0, CONFIG.constraints)
     verifiers = Verifiers(CONFIG.verification)
     own = Solver(calls, Seat(solver, PRICE, 0.7, 64, False), "few_shot", verifiers, 0)
     try:

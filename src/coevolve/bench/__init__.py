@@ -7,7 +7,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
-from coevolve.config import Config
+from coevolve.config_models import Config
 from coevolve.errors import ConfigError
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import aiohttp
 
-from coevolve.config import BudgetConfig, CeilingConfig, FlowConfig, PriceConfig
+from coevolve.config import BudgetConfig, CeilingConfig
+from coevolve.config_models import FlowConfig, PriceConfig
 from coevolve.events import Scope
 from coevolve.journal import Journal
 from coevolve.ledger import CallKey, Ledger

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 
-from coevolve.config import PriceConfig
+from coevolve.config_models import PriceConfig
 from coevolve.errors import CallFailed, Interrupted
 from coevolve.journal import Journal
 from coevolve.ledger import CallKey, Ledger, Row

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from coevolve.config import FlowConfig
+from coevolve.config_models import FlowConfig
 from coevolve.errors import CallFailed, EndpointError
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 import aiohttp
 from yarl import URL
 
-from coevolve.config import FlowConfig, ModelConfig, SolverConfig
+from coevolve.config_models import FlowConfig, ModelConfig, SolverConfig
 from coevolve.errors import EndpointError
 from coevolve.llm.base import ChatReply, ChatRequest, Message, Sampling
 from coevolve.llm.flow import PATIENCE, Flow, FlowState, Patience, TryFailed

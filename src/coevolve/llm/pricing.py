@@ -5,7 +5,7 @@ from functools import lru_cache
 from math import lcm
 from typing import NamedTuple
 
-from coevolve.config import PriceConfig
+from coevolve.config_models import PriceConfig
 from coevolve.llm.base import Usage
 
 

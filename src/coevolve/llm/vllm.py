@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
 
-from coevolve.config import FlowConfig, VllmConfig
+from coevolve.config_models import FlowConfig, VllmConfig
 from coevolve.errors import EndpointError
 from coevolve.llm import keeper
 from coevolve.llm.base import ChatReply, ChatRequest

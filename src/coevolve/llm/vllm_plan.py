@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from coevolve.config import VllmConfig
+from coevolve.config_models import VllmConfig
 from coevolve.errors import EndpointError, MissingExtra
 
 QUERY = "--query-gpu=index,name,memory.total,memory.free"

@@ -74,7 +74,7 @@ def _stuck(history: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _choose(asking: Asking) -> list[str]:
-    """Up to `skills_per_extend` suitable skills, of different constructions first; after a miss, with the newest one."""
+    """Up to `skills_per_extend` suitable skills, different constructions first; after a miss, with the newest one."""
     payload = asking.payload
     current = payload["draft"] or payload["task"]
     asked = Asked(current["question"], current["answer_type"], current.get("unit"), payload["domain"])

@@ -89,12 +89,12 @@ class Batch:
 
     async def view(self, key: CallKey) -> tuple[Harness, int]:
         """The harness the call `key` sees: the newest, or what its recorded twin had seen."""
-        seen = self._desk.calls.recorded_seen(key)
-        if seen is None:
+        recorded = self._desk.calls.recorded_seen(key)
+        if recorded is None:
             return self.harness, len(self._histories) - 1
         async with self._changed:
-            await self._changed.wait_for(lambda: len(self._histories) > seen or not self._expected)
-        seen = min(seen, len(self._histories) - 1)
+            await self._changed.wait_for(lambda: len(self._histories) > recorded or not self._expected)
+        seen = min(recorded, len(self._histories) - 1)
         return self._histories[seen], seen
 
     async def admit(self, miss: SolverMiss, proposals: Sequence[SkillProposal]) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from coevolve.config import Config
+from coevolve.config_models import Config
 from coevolve.tracking.reading import read_config, read_summary
 from coevolve.tracking.store import Store
 
