@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from coevolve.config_models import Config, Count, ModelsConfig, Positive, SolverConfig
+from coevolve.config_models import Config, Count, ModelsConfig, Positive, SolverConfig, VllmConfig
 
 Domain = Literal["math", "coding", "science"]
 DecimalText = Annotated[str, BeforeValidator(lambda value: f"{value}"), Field(pattern=r"^\d+(\.\d+)?$")]
@@ -185,6 +185,7 @@ class RunConfig(Config):
     seeds: SeedsConfig
     verification: VerificationConfig
     tracking: TrackingConfig
+    vllm: VllmConfig
     execution: ExecutionConfig
 
     @model_validator(mode="after")

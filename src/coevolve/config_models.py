@@ -51,7 +51,7 @@ class FlowConfig(Config):
 class ModelConfig(Config):
     """One model endpoint as one role uses it."""
 
-    kind: Literal["procedural", "openai", "vllm", "embedded", "embedded_smol", "scripted", "solver"]
+    kind: Literal["procedural", "openai", "vllm", "embedded", "scripted", "solver"]
     """`solver` = whatever the solver is (the embedded default's own attempt inside Verify)."""
     name: str
     """Model name at the endpoint."""

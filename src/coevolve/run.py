@@ -5,7 +5,7 @@ import os
 import signal
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -26,6 +26,7 @@ from coevolve.lab import ModelLab, brief
 from coevolve.ledger import Ledger
 from coevolve.llm.budgets import Budgets
 from coevolve.llm.calls import Calls
+from coevolve.llm.preflight import preflight
 from coevolve.progress import print_closing, what_next
 from coevolve.seats import build_seats, model_names
 from coevolve.start import Start
@@ -123,38 +124,33 @@ async def _open_lab(config: RunConfig, folder: Path, watch: Watch) -> AsyncItera
     archive = Archive(folder / "archive", None)
     newest = archive.latest()
     files = newest.files if newest else {"ledger": 0, "events": 0}
-    seats = build_seats(config)
-    verifiers = Verifiers(config.verification)
-    fixed = fixed_hash(config, verifiers.code_hash)
-    if newest is not None and newest.fixed_hash != fixed:
-        raise DataError(
-            f"{folder}: made under another verifier, solver or fixed prompt ({newest.fixed_hash}, now {fixed}); its "
-            "rounds cannot be compared with new ones: fresh=true starts anew and keeps the old folder"
-        )
-    ledger, log = Ledger(folder / "ledger.jsonl", files["ledger"]), EventLog(folder / "events.jsonl", files["events"])
-    for path in archive.paths():
-        ledger.restore(load_record(path)["costs"]["cells"])
-    journal = Journal(folder / "journal")
-    calls = Calls(journal, ledger, Budgets(config.budget, ledger), watch.call)
-    desk = Desk(calls, seats.roles, config.seed, config.constraints)
-    solver = Solver(calls, seats.solver, config.solver.style, verifiers, config.seed)
-    own = Solver(calls, seats.attempt, config.solver.style, verifiers, config.seed)
-    verify = FixedVerifier(desk, verifiers, own, config.verification)
-    start = Start(config)
-    lab = ModelLab(config, desk, solver, verify, log, fixed, config_hash(config), start, watch.event)
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGINT, _stopper(calls, watch))
-    loop.add_signal_handler(signal.SIGTERM, _stopper(calls, watch))
-    try:
-        yield lab
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)
-        loop.remove_signal_handler(signal.SIGTERM)
-        journal.close()
-        ledger.close()
-        log.close()
-        await verifiers.close()
-        await seats.close()
+    async with AsyncExitStack() as opened:
+        seats = build_seats(config, folder / "servers", watch.say)
+        opened.push_async_callback(seats.close)
+        verifiers = Verifiers(config.verification)
+        opened.push_async_callback(verifiers.close)
+        fixed = fixed_hash(config, verifiers.code_hash)
+        if newest is not None and newest.fixed_hash != fixed:
+            raise DataError(
+                f"{folder}: made under another verifier, solver or fixed prompt ({newest.fixed_hash}, now {fixed}); its "
+                "rounds cannot be compared with new ones: fresh=true starts anew and keeps the old folder"
+            )
+        await preflight(seats.models)
+        ledger = opened.enter_context(closing(Ledger(folder / "ledger.jsonl", files["ledger"])))
+        log = opened.enter_context(closing(EventLog(folder / "events.jsonl", files["events"])))
+        journal = opened.enter_context(closing(Journal(folder / "journal")))
+        for path in archive.paths():
+            ledger.restore(load_record(path)["costs"]["cells"])
+        calls = Calls(journal, ledger, Budgets(config.budget, ledger), watch.call)
+        desk = Desk(calls, seats.roles, config.seed, config.constraints)
+        solver = Solver(calls, seats.solver, config.solver.style, verifiers, config.seed)
+        own = Solver(calls, seats.attempt, config.solver.style, verifiers, config.seed)
+        verify = FixedVerifier(desk, verifiers, own, config.verification)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, _stopper(calls, watch))
+            opened.callback(loop.remove_signal_handler, number)
+        yield ModelLab(config, desk, solver, verify, log, fixed, config_hash(config), Start(config), watch.event)
 
 
 def _stopper(calls: Calls, watch: Watch) -> Callable[[], None]:

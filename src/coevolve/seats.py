@@ -1,5 +1,6 @@
 """Which model sits where: from configuration to seats, one client an endpoint."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from coevolve.llm.calls import Seat
 from coevolve.llm.embedded import EmbeddedModel
 from coevolve.llm.openai import OpenAIModel
 from coevolve.llm.scripted import scripted_solver
+from coevolve.llm.vllm import VllmModel, VllmServers
 from coevolve.llm.weights import locate
 from coevolve.procedural.model import ProceduralModel
 
@@ -32,18 +34,21 @@ class Seats:
             await model.close()
 
 
-def build_seats(config: RunConfig) -> Seats:
-    """Open the models of a run. Raises EndpointError, MissingExtra, DataError before any call is made."""
-    solver = Seat(
-        solver_model(config.solver), config.solver.price, config.solver.temperature, config.solver.max_tokens, False
-    )
+def build_seats(config: RunConfig, logs: Path, say: Callable[[str], None]) -> Seats:
+    """Open the models of a run; servers it starts log to `logs` and tell `say` how far they are.
+
+    Raises EndpointError, MissingExtra or DataError before any call is made.
+    """
+    servers = VllmServers(config.vllm, logs, say)
+    fixed = config.solver
+    solver = Seat(_solver(fixed, servers), fixed.price, fixed.temperature, fixed.max_tokens, False)
     known: dict[tuple[str, ...], ChatModel] = {}
 
     def seat(role: ModelConfig) -> Seat:
         if role.kind == "solver":
             return solver
         place = (role.kind, role.name, role.base_url or "", role.key_env or "", str(role.thinking), role.schema_mode)
-        model = known.get(place) or known.setdefault(place, _agent_model(role))
+        model = known.get(place) or known.setdefault(place, _agent_model(role, fixed, servers))
         return Seat(model, role.price, role.temperature, role.max_tokens)
 
     models = config.models
@@ -53,21 +58,26 @@ def build_seats(config: RunConfig) -> Seats:
     return Seats(roles, solver, attempt, [solver.model, *known.values()])
 
 
-def solver_model(config: SolverConfig) -> ChatModel:
-    """The fixed solver."""
+def _solver(config: SolverConfig, servers: VllmServers) -> ChatModel:
     if config.kind == "embedded":
         path = locate(config.model, config.path)
-        return EmbeddedModel(path, name=config.model, slots=config.slots, threads=config.threads)
+        return EmbeddedModel(path, config.model, config.slots, config.threads, thinking=config.thinking)
     if config.kind == "scripted":
         return scripted_solver()
+    if config.kind == "vllm" and config.base_url is None:
+        return VllmModel(config.path or config.model, servers, config.flow, config.thinking)
     return OpenAIModel.of_solver(config)
 
 
-def _agent_model(role: ModelConfig) -> ChatModel:
+def _agent_model(role: ModelConfig, solver: SolverConfig, servers: VllmServers) -> ChatModel:
     if role.kind == "procedural":
         return ProceduralModel()
     if role.kind == "scripted":
         return scripted_solver()
+    if role.kind == "embedded":
+        return EmbeddedModel(locate(role.name, None), role.name, solver.slots, solver.threads, thinking=role.thinking)
+    if role.kind == "vllm" and role.base_url is None:
+        return VllmModel(role.name, servers, role.flow, role.thinking, role.schema_mode)
     return OpenAIModel(role)
 
 

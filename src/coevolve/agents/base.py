@@ -4,10 +4,11 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import resources
 from typing import Any, TypeVar
 
-from jinja2 import StrictUndefined
+from jinja2 import StrictUndefined, Template
 from jinja2.exceptions import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel, ValidationError
@@ -31,11 +32,15 @@ def package_prompt(folder: str, name: str) -> str:
 
 def render(prompt: str, variables: Mapping[str, object]) -> str:
     """Fill a prompt's placeholders; an undefined one is an error. Raises ConfigError."""
-    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
     try:
-        return environment.from_string(prompt).render(variables)
+        return _template(prompt).render(variables)
     except TemplateError as error:
         raise ConfigError(f"a prompt cannot be rendered: {error}") from error
+
+
+@lru_cache(maxsize=256)
+def _template(prompt: str) -> Template:
+    return ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True).from_string(prompt)
 
 
 def draw_seed(run_seed: int, key: CallKey) -> int:

@@ -116,10 +116,11 @@ class Calls:
             with self.pace if key.role == "solver" else nullcontext():
                 return await seat.model.chat(request)
         except CallFailed as error:
-            row = _row(key, seat, ChatReply("", "stop", Usage(0, 0), seat.model.name, 0.0), outcome="failed")
+            empty = ChatReply("", "stop", Usage(0, 0), seat.model.name, 0.0, retries=error.retries)
+            row = _row(key, seat, empty, outcome="failed")
             self.ledger.append(row)
             self._on_call(row)
-            raise CallFailed(f"{key}: {error}") from error
+            raise CallFailed(f"{key}: {error}", error.retries) from error
 
 
 def _fingerprint(model: str, request: ChatRequest) -> str:
