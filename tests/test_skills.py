@@ -28,6 +28,12 @@ def test_a_trace_becomes_a_skill_at_most_once() -> None:
     assert "already became a skill" in again.refused["b"]
 
 
+def test_one_trace_gives_one_skill_and_three_traces_at_most_three() -> None:
+    names = [proposal(name) for name in "abcd"]
+    assert admit((), names, ("t1",), "online", GAMMA).admitted == ("a",)
+    assert admit((), names, ("t1", "t2", "t3"), "post_task", GAMMA).admitted == ("a", "b", "c")
+
+
 def test_the_same_name_or_the_same_transformation_is_refused() -> None:
     library = admit((), [proposal("a", "double it")], ("t1",), "online", GAMMA).library
     result = admit(library, [proposal("a", "other"), proposal("b", "double it")], ("t2",), "online", GAMMA)

@@ -35,12 +35,12 @@ def test_every_round_holds_exactly_one_task_a_chain() -> None:
 
 def test_the_cohort_is_balanced_repeatable_and_in_chain_order() -> None:
     tasks = [task(f"{domain}{n}", domain) for domain in ("math", "coding", "science") for n in range(9)]
-    cohort = freeze(tasks, 4, 7)
+    cohort = freeze(tasks, 4, "7")
     assert [sum(one.domain == domain for one in cohort) for domain in ("math", "coding", "science")] == [4, 4, 4]
-    assert cohort == freeze(list(tasks), 4, 7)
-    assert cohort != freeze(tasks, 4, 8)
+    assert cohort == freeze(list(tasks), 4, "7")
+    assert cohort != freeze(tasks, 4, "8")
     assert [tasks.index(one) for one in cohort] == sorted(tasks.index(one) for one in cohort)
-    assert len(freeze(tasks[:3], 50, 1)) == 3
+    assert len(freeze(tasks[:3], 50, "1")) == 3
 
 
 def test_a_content_hash_does_not_depend_on_key_order() -> None:

@@ -55,7 +55,7 @@ class Lab(Protocol):
     def evaluation_left(self) -> bool: ...
     async def meta_harness(
         self, scope: Scope, revised: Harness, batch: Batch, test: InLoopTest, rejections: Sequence[Mapping[str, object]]
-    ) -> Proposed: ...
+    ) -> Proposed | None: ...
     async def close_probe(self, batch: Batch, retained: Sequence[Task]) -> Probe: ...
     async def report_accuracy(self, number: int, tasks: Sequence[Task]) -> Scores: ...
     def close_round(
@@ -110,7 +110,7 @@ async def improve(
     online, n = batch.harness, batch.scope.round
     test = await lab.in_loop_test(Scope(round=n, phase="in_loop"), tasks, before)  # 16
     revised = await lab.learn(Scope(round=n, phase="post_task"), online, test)  # 17-18
-    cohort = freeze_gate_cohort(tasks, config.budget.gate_per_domain, config.seed + n)  # 19
+    cohort = freeze_gate_cohort(tasks, config.budget.gate_per_domain, f"{config.seed}/{n}")  # 19
     baseline = await evaluate_one_round(online, cohort, Scope(round=n, phase="baseline", probe="baseline"), lab, config)
     found = Improvement(online, "online-only", test=test, baseline=baseline)  # 31
     for j in range(1, config.budget.candidates + 1):  # 21
@@ -118,6 +118,8 @@ async def improve(
             break
         scope = Scope(round=n, phase="candidate", probe=f"candidate-{j}")
         proposed = await lab.meta_harness(scope, revised, batch, test, found.rejections)  # 25
+        if proposed is None:
+            break
         probe = await checked_evaluate_one_round(proposed, baseline, cohort, scope, lab, config)  # 26
         kept = None if proposed.harness is None else Candidate(harness=proposed.harness, tasks=probe.tasks)
         found = found._replace(

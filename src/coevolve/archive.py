@@ -70,7 +70,8 @@ class Archive:
 
     def paths(self) -> list[Path]:
         """Folders of the archived versions, oldest first."""
-        return sorted(path for path in self.folder.glob("v[0-9][0-9][0-9]*") if path.is_dir())
+        found = [path for path in self.folder.glob("v*") if path.is_dir() and path.name[1:].isdigit()]
+        return sorted(found, key=lambda path: int(path.name[1:]))
 
     def latest(self) -> Version | None:
         """The newest version, or None in a new archive."""

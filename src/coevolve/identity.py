@@ -1,6 +1,7 @@
 """What makes two starts the same run: its configuration, and everything that no edit may touch."""
 
 import fcntl
+import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import resources
@@ -13,6 +14,7 @@ from coevolve.config import RunConfig
 from coevolve.errors import ConfigError
 from coevolve.tasks import content_hash
 
+ENDS_BYTES = 1 << 20
 FREE_KEYS = ("fresh", "live", "outputs", "name", "tracking.", "execution.", "solver.threads", "solver.slots")
 """Keys that may differ between two starts of one run: they change nothing it measures."""
 
@@ -24,7 +26,18 @@ def fixed_hash(config: RunConfig, verifier_code: str) -> str:
     folder = resources.files("coevolve").joinpath("fixed")
     prompts = {item.name: item.read_text(encoding="utf-8") for item in folder.iterdir() if item.is_file()}
     checks = config.verification.model_dump(mode="json", include={"quorum", "certificates", "allow_unsafe"})
-    return content_hash([verifier_code, solver, verify, prompts, checks])
+    return content_hash([verifier_code, solver, _file_mark(config.solver.path), verify, prompts, checks])
+
+
+def _file_mark(path: str | None) -> str:
+    """Tells one weights file from another by its size and both ends: a gigabyte is not read at every start."""
+    if path is None or not Path(path).is_file():
+        return ""
+    size = Path(path).stat().st_size
+    with Path(path).open("rb") as file:
+        head = file.read(ENDS_BYTES)
+        file.seek(max(0, size - ENDS_BYTES))
+        return hashlib.sha256(f"{size}/".encode() + head + file.read(ENDS_BYTES)).hexdigest()
 
 
 def config_hash(config: RunConfig) -> str:

@@ -16,15 +16,16 @@ SYNC_SECONDS = 0.5
 
 
 class Journal:
-    """Records of one round: finished calls by key, and the order of admissions."""
+    """Records of one round: finished calls and self-checks by key, and the order of admissions."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._descriptor: int | None = None
         self._calls: dict[str, dict[str, Any]] = {}
+        self._checks: dict[str, dict[str, Any]] = {}
         self.admissions: dict[str, list[str]] = {}
-        """Per probe ("" = production): keys of the admissions an earlier process made, in order."""
+        """Per `<phase>/<probe>`: keys of the admissions an earlier process made, in order."""
         self._dirty = threading.Event()
         self._closed = threading.Event()
         self._syncer = threading.Thread(target=self._sync, name="journal-sync", daemon=True)
@@ -34,7 +35,7 @@ class Journal:
         """Start (or take up again) the record of round `number`; a cut last line is dropped."""
         self._close_file()
         path = self._folder / f"r{number:03d}.jsonl"
-        self._calls, self.admissions = {}, {}
+        self._calls, self._checks, self.admissions = {}, {}, {}
         good = self._load(path) if path.exists() else 0
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         os.ftruncate(self._descriptor, good)
@@ -46,6 +47,14 @@ class Journal:
     def append_call(self, key: str, record: dict[str, Any]) -> None:
         """Record a finished call."""
         self._write({"call": key, **record})
+
+    def find_check(self, key: str) -> dict[str, Any] | None:
+        """What the self-check of `key` found, if an earlier process made it."""
+        return self._checks.get(key)
+
+    def append_check(self, key: str, record: dict[str, Any]) -> None:
+        """Record a self-check: run again under load it could end otherwise, and the batch take another course."""
+        self._write({"check": key, **record})
 
     def append_admission(self, probe: str, key: str) -> None:
         """Record that the admission `key` came next in `probe`."""
@@ -73,6 +82,8 @@ class Journal:
                 good += len(line)
                 if "call" in record:
                     self._calls[record["call"]] = record
+                elif "check" in record:
+                    self._checks[record["check"]] = record
                 else:
                     self.admissions.setdefault(record["probe"], []).append(record["admission"])
         return good

@@ -12,7 +12,7 @@ from coevolve.algorithm import Improvement, InLoopTest, Proposed
 from coevolve.archive import Version
 from coevolve.concurrency import finish_all
 from coevolve.config import RunConfig
-from coevolve.errors import CallFailed, CeilingReached, ConstraintViolation, ModelError
+from coevolve.errors import CallFailed, CeilingReached, ConstraintViolation, ModelError, Stopped, ToolError
 from coevolve.evaluation.outcomes import Probe, Scores
 from coevolve.evaluation.solver import score
 from coevolve.event_log import EventLog
@@ -70,12 +70,15 @@ class ModelLab:
             return (await meta_skill(self.desk, key, harness, [miss], seen)).skills
         except (ModelError, CeilingReached):
             return ()
+        except Stopped as error:
+            batch.stop(error)
+            return ()
 
     async def in_loop_test(self, scope: Scope, tasks: Sequence[Task], before: Sequence[Task]) -> InLoopTest:
         """Line 16: four attempts at each retained task; wrong ones at new tasks are failures to learn from."""
         try:
             scores, attempts = await score(self.solver, scope, tasks, self.config.budget.attempts)
-        except (CeilingReached, CallFailed) as error:
+        except (CeilingReached, CallFailed, ToolError) as error:
             self.emit(Event(kind="warning", scope=scope, data={"message": f"in-loop test incomplete: {error}"}))
             return InLoopTest(None, ())
         old = {task.id for task in before}
@@ -117,8 +120,11 @@ class ModelLab:
 
     async def meta_harness(
         self, scope: Scope, revised: Harness, batch: Batch, test: InLoopTest, rejections: Sequence[Mapping[str, object]]
-    ) -> Proposed:
-        """Line 25: a proposal applied to a fresh copy of the revised harness; Gamma is checked before any probe."""
+    ) -> Proposed | None:
+        """Line 25: a proposal applied to a fresh copy of the revised harness; Gamma is checked before any probe.
+
+        None when the evaluation budget does not suffice for asking.
+        """
         feedback = {
             "metrics": self._metrics(batch),
             "logs": summarise(batch),
@@ -127,7 +133,9 @@ class ModelLab:
         key = CallKey(Scope(round=scope.round, phase="post_task"), scope.probe, 0, "meta_harness", 0)
         try:
             proposal = await meta_harness(self.desk, key, revised, self.config.goal, feedback, rejections)
-        except (ModelError, CeilingReached) as error:
+        except CeilingReached:
+            return None
+        except ModelError as error:
             return Proposed(None, f"no usable proposal: {error}", {})
         plain = proposal.model_dump(mode="json")
         try:
@@ -143,7 +151,7 @@ class ModelLab:
         if batch.complete:
             try:
                 scores, _ = await score(self.solver, scope, retained, self.config.budget.attempts)
-            except (CeilingReached, CallFailed) as error:
+            except (CeilingReached, CallFailed, ToolError) as error:
                 self.emit(Event(kind="warning", scope=scope, data={"message": f"probe incomplete: {error}"}))
         cost = self.desk.calls.ledger.sum(
             lambda phase, probe, role: (phase, probe) == (scope.phase, scope.probe) and role != "solver"

@@ -28,7 +28,7 @@ from coevolve.llm.budgets import Budgets
 from coevolve.llm.calls import Calls
 from coevolve.llm.preflight import preflight
 from coevolve.progress import print_closing, what_next
-from coevolve.seats import build_seats, model_names
+from coevolve.seats import build_seats, model_names, solver_name
 from coevolve.start import Start
 from coevolve.summary import Summary
 from coevolve.synthesis.verification import FixedVerifier
@@ -41,7 +41,8 @@ def main(config: RunConfig) -> int:
     """Run, or continue, or report a finished run. Raises UserError and Stopped; returns 0 when complete."""
     folder = run_folder(config)
     if config.fresh and folder.exists():
-        folder.rename(folder.with_name(f"{folder.name}.before-{datetime.now(UTC):%Y%m%d-%H%M%S}"))
+        with only_one(folder):
+            folder.rename(folder.with_name(f"{folder.name}.before-{datetime.now(UTC):%Y%m%d-%H%M%S}"))
     folder.mkdir(parents=True, exist_ok=True)
     with only_one(folder):
         same_configuration(config, folder / "config.yaml")
@@ -132,8 +133,8 @@ async def _open_lab(config: RunConfig, folder: Path, watch: Watch) -> AsyncItera
         fixed = fixed_hash(config, verifiers.code_hash)
         if newest is not None and newest.fixed_hash != fixed:
             raise DataError(
-                f"{folder}: made under another verifier, solver or fixed prompt ({newest.fixed_hash}, now {fixed}); its "
-                "rounds cannot be compared with new ones: fresh=true starts anew and keeps the old folder"
+                f"{folder}: made under another verifier, solver or fixed prompt ({newest.fixed_hash}, now {fixed}); "
+                "its rounds cannot be compared with new ones: fresh=true starts anew and keeps the old folder"
             )
         await preflight(seats.models)
         ledger = opened.enter_context(closing(Ledger(folder / "ledger.jsonl", files["ledger"])))
@@ -188,7 +189,7 @@ def _head(config: RunConfig) -> dict[str, Any]:
         "domain": config.domain.name,
         "gate": config.gate.name,
         "seed": config.seed,
-        "solver": {"name": config.solver.name, "model": config.solver.model},
+        "solver": {"name": config.solver.name, "model": solver_name(config.solver)},
         "models": model_names(config),
         "unsafe_execution": config.verification.allow_unsafe,
     }

@@ -61,7 +61,7 @@ def build_seats(config: RunConfig, logs: Path, say: Callable[[str], None]) -> Se
 def _solver(config: SolverConfig, servers: VllmServers) -> ChatModel:
     if config.kind == "embedded":
         path = locate(config.model, config.path)
-        return EmbeddedModel(path, config.model, config.slots, config.threads, thinking=config.thinking)
+        return EmbeddedModel(path, solver_name(config), config.slots, config.threads, thinking=config.thinking)
     if config.kind == "scripted":
         return scripted_solver()
     if config.kind == "vllm" and config.base_url is None:
@@ -81,9 +81,17 @@ def _agent_model(role: ModelConfig, solver: SolverConfig, servers: VllmServers) 
     return OpenAIModel(role)
 
 
+def solver_name(config: SolverConfig) -> str:
+    """What the solver is called: its model, or the file it was given."""
+    return Path(config.path).stem if config.kind == "embedded" and config.path else config.model
+
+
 def model_names(config: RunConfig) -> dict[str, str]:
     """Role -> model name, for summaries."""
     models = config.models
     names = {role: getattr(models, role).name for role in (*AGENT_ROLES, "attempt")}
     names["verify"] = ", ".join(member.name for member in models.verify)
-    return {role: config.solver.model if name == "solver" else Path(name).name for role, name in sorted(names.items())}
+    return {
+        role: solver_name(config.solver) if name == "solver" else Path(name).name
+        for role, name in sorted(names.items())
+    }

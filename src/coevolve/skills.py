@@ -49,7 +49,7 @@ class Admission(NamedTuple):
 
 
 def refusal(library: Sequence[Skill], proposal: SkillProposal, constraints: ConstraintsConfig) -> str | None:
-    """Why Gamma_s keeps `proposal` out of `library`, or None (applicability, reusability, size)."""
+    """Why Gamma_s keeps `proposal` out of `library`, or None: its size, a full library, or nothing new."""
     size = sum(map(len, (proposal.intent, proposal.method, proposal.difficulty_effect, proposal.tool_hint)))
     if size > constraints.skill_chars:
         return f"{size} characters, more than {constraints.skill_chars}"
@@ -72,13 +72,16 @@ def admit(
 ) -> Admission:
     """Admit(L, Meta_s(..); Gamma_s) of Eq. 3: pure, so no update is lost between a read and a write.
 
-    A trace becomes a skill at most once (I5): a proposal whose traces all stand in the library already is refused.
+    A trace becomes a skill at most once (I5): a proposal whose traces all stand in the library already is refused, and so are more proposals
+    than there are traces.
     """
     spent = {trace for skill in library for trace in skill.provenance}
     admitted: list[str] = []
     refused: dict[str, str] = {}
     for proposal in proposals:
         reason = "its traces already became a skill" if traces and set(traces) <= spent else None
+        if traces and len(admitted) >= len(traces):
+            reason = "each trace may become one skill"
         reason = reason or refusal(library, proposal, constraints)
         if reason:
             refused[proposal.name] = reason

@@ -46,6 +46,16 @@ class Start:
         )
 
     def _continued(self, lab: ModelLab, source: Version) -> Version:
+        where = self.config.from_version
+        if source.fixed_hash != lab.fixed_hash:
+            raise DataError(
+                f"from_version={where}: made under another verifier, solver or fixed prompt; its accuracy could not be "
+                "compared. Give the configuration it was made under"
+            )
+        check_constraints(source.harness, self.config.constraints)
+        strange = {task.domain for task in source.tasks} ^ set(self.config.domain.include)
+        if strange:
+            raise DataError(f"from_version={where}: domain= must be that of the version (differs in {sorted(strange)})")
         lab.start_round(source.round)
         return lab.version(
             version=0,

@@ -149,7 +149,7 @@ def advance_or_retain_valid_seeds(tasks: Sequence[Task], produced: Mapping[str, 
     return tuple(produced.get(task.chain, task) for task in tasks)
 
 
-def freeze_gate_cohort(tasks: Sequence[Task], per_domain: int, seed: int) -> tuple[Task, ...]:
+def freeze_gate_cohort(tasks: Sequence[Task], per_domain: int, seed: str) -> tuple[Task, ...]:
     """`per_domain` current tasks of each domain, drawn once by `seed`, in chain order (line 19)."""
     chosen: set[str] = set()
     for domain in DOMAINS:

@@ -186,7 +186,10 @@ async def test_probes_leave_production_untouched(tmp_path: Path) -> None:
         production = Batch(harness, tasks(3), Scope(round=1, phase="generation"), shop)
     assert len(probe.harness.skills) > len(harness.skills)
     assert production.harness == harness == initial_harness()
-    assert shop.desk.calls.journal.admissions == {}
+    again = Journal(tmp_path / "journal")
+    again.open_round(1)
+    assert set(again.admissions) == {"candidate/candidate-1"}
+    again.close()
 
 
 async def test_removing_a_skill_or_changing_the_workflow_changes_the_tasks(tmp_path: Path) -> None:

@@ -5,12 +5,12 @@ from typing import Literal, NamedTuple
 
 from coevolve.agents.base import draw_seed
 from coevolve.agents.solver_prompts import solver_messages, solver_stop
-from coevolve.errors import CallFailed
+from coevolve.errors import CallFailed, ToolError
 from coevolve.ledger import CallKey
 from coevolve.llm.base import ChatRequest, Sampling
 from coevolve.llm.calls import Calls, Seat
 from coevolve.tasks import Draft
-from coevolve.verifiers.base import Verifiers
+from coevolve.verifiers.base import Grade, Verifiers
 
 
 class Attempt(NamedTuple):
@@ -32,7 +32,7 @@ class Solver:
     seed: int
 
     async def attempt(self, key: CallKey, domain: str, draft: Draft) -> Attempt:
-        """One attempt at `draft`. A failed call is no outcome: it is made again once, then CallFailed (I8)."""
+        """One attempt at `draft`. A failed call is no outcome: made again once, then CallFailed (I8)."""
         request = ChatRequest(
             messages=solver_messages(domain, draft, self.style),
             sampling=Sampling(
@@ -47,7 +47,7 @@ class Solver:
             reply = await self.calls.call(key, self.seat, request)
         except CallFailed:
             reply = await self.calls.call(key, self.seat, request)
-        grade = await self.verifiers.grade(domain, draft, reply.text)
+        grade = await self._graded(domain, draft, reply.text)
         extracted = grade.extracted or ""
         if reply.finish == "length":
             return Attempt("truncated", reply.text, extracted)
@@ -56,3 +56,11 @@ class Solver:
         if grade.extracted is None:
             return Attempt("unparsed", reply.text, extracted)
         return Attempt("wrong" if grade.verdict == "different" else "unknown", reply.text, extracted)
+
+    async def _graded(self, domain: str, draft: Draft, text: str) -> Grade:
+        """A verdict on the answer, never on our own tools: those get a second try, then ToolError."""
+        for _ in range(2):
+            grade = await self.verifiers.grade(domain, draft, text)
+            if not grade.reason.startswith("infra"):
+                return grade
+        raise ToolError(f"an answer could not be judged: {grade.reason}")

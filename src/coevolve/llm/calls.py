@@ -5,7 +5,7 @@ import json
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from coevolve.config_models import PriceConfig
 from coevolve.errors import CallFailed, Interrupted
@@ -114,13 +114,19 @@ class Calls:
     async def _make(self, key: CallKey, seat: Seat, request: ChatRequest) -> ChatReply:
         try:
             with self.pace if key.role == "solver" else nullcontext():
-                return await seat.model.chat(request)
+                reply = await seat.model.chat(request)
+                return replace(reply, text=_encodable(reply.text), reasoning=_encodable(reply.reasoning))
         except CallFailed as error:
             empty = ChatReply("", "stop", Usage(0, 0), seat.model.name, 0.0, retries=error.retries)
             row = _row(key, seat, empty, outcome="failed")
             self.ledger.append(row)
             self._on_call(row)
             raise CallFailed(f"{key}: {error}", error.retries) from error
+
+
+def _encodable(text: str) -> str:
+    """`text` without lone surrogates, which no file could hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _fingerprint(model: str, request: ChatRequest) -> str:

@@ -53,6 +53,8 @@ class Batch:
         self.complete = True
         """False when the evaluation budget, a dead endpoint or an early end cut the batch (I8)."""
         self._stop: CoevolveError | None = None
+        self._active, self._pending, self._concurrency = 0, len(self.tasks), workshop.concurrency
+        self._waiting: list[Callable[[], bool]] = []
         self._histories = [harness]
         self._desk = workshop.desk
         self._log = workshop.log
@@ -81,9 +83,8 @@ class Batch:
         try:
             while (event := await self._queue.get()) is not None:
                 yield event
-            await work
         finally:
-            work.cancel()
+            await work
         if isinstance(self._stop, Stopped):
             raise self._stop
 
@@ -92,22 +93,21 @@ class Batch:
         recorded = self._desk.calls.recorded_seen(key)
         if recorded is None:
             return self.harness, len(self._histories) - 1
-        async with self._changed:
-            await self._changed.wait_for(lambda: len(self._histories) > recorded or not self._expected)
+        await self._turn(lambda: len(self._histories) > recorded)
         seen = min(recorded, len(self._histories) - 1)
         return self._histories[seen], seen
 
     async def admit(self, miss: SolverMiss, proposals: Sequence[SkillProposal]) -> None:
         """Algorithm 1, line 10: admit what a miss taught; reading and writing the library is one step."""
+        await self._turn(lambda: self._expected[0] == miss.trace)
+        if miss.trace in self._expected:
+            self._expected.remove(miss.trace)
+        else:
+            self._desk.calls.journal.append_admission(self._probe, miss.trace)
+        result = admit(self.harness.skills, proposals, (miss.trace,), "online", self._desk.constraints)
+        if result.admitted:
+            self._histories.append(self.harness.with_skills(result.library))
         async with self._changed:
-            await self._changed.wait_for(lambda: not self._expected or self._expected[0] == miss.trace)
-            if self._expected:
-                self._expected.popleft()
-            else:
-                self._desk.calls.journal.append_admission(self._probe, miss.trace)
-            result = admit(self.harness.skills, proposals, (miss.trace,), "online", self._desk.constraints)
-            if result.admitted:
-                self._histories.append(self.harness.with_skills(result.library))
             self._changed.notify_all()
         self.emit(
             Event(
@@ -119,6 +119,32 @@ class Batch:
             )
         )
         miss.settled.set()
+
+    def stop(self, error: Stopped) -> None:
+        """End the batch: calls in flight finish, nothing new starts, and `steps` raises `error` at its end."""
+        if not isinstance(self._stop, Stopped):
+            self._stop, self.complete = error, False
+
+    async def _turn(self, ready: Callable[[], bool]) -> None:
+        """Wait for the recorded order (I16); given up when nothing that is at work could still bring it about."""
+
+        def free() -> bool:
+            return not self._expected or self._stop is not None or ready()
+
+        async with self._changed:
+            self._waiting.append(free)
+            try:
+                self._give_up_if_stuck()
+                await self._changed.wait_for(free)
+            finally:
+                self._waiting.remove(free)
+
+    def _give_up_if_stuck(self) -> None:
+        """Every chain at work waits, none of them can go on, and no further one can start."""
+        full = self._pending == 0 or self._active >= self._concurrency
+        if full and len(self._waiting) >= self._active and not any(free() for free in self._waiting):
+            self._expected.clear()
+            self._changed.notify_all()
 
     def emit(self, event: Event) -> None:
         """Log an event and hand it to whoever iterates."""
@@ -155,31 +181,38 @@ class Batch:
 
     async def _chain(self, task: Task) -> None:
         async with self._slots:
-            if self._stop is not None:
-                self._missing(task, "not started")
-                return
+            self._pending -= 1
+            self._active += 1
             try:
-                produced = await self._runner.run(task, self.scope)
-            except CeilingReached as error:
-                if error.scope != "chain":
-                    self._stop = error
-                    self.complete = self.complete and error.scope == "generation"
-                self._missing(task, str(error))
-            except Stopped as error:
-                self._stop = error
-                self.complete = False
-                self._missing(task, str(error))
-            except CallFailed as error:
-                self.complete = self.complete and not self.scope.probe
-                self._missing(task, str(error))
-            except ToolError as error:
-                self._missing(task, str(error))
-            else:
-                if produced is None:
-                    self.failed += 1
-                else:
-                    self.produced[task.chain] = produced
+                await self._lead(task)
+            finally:
+                self._active -= 1
         await self._left(task)
+
+    async def _lead(self, task: Task) -> None:
+        if self._stop is not None:
+            self._missing(task, "not started")
+            return
+        try:
+            produced = await self._runner.run(task, self.scope)
+        except CeilingReached as error:
+            if error.scope != "chain" and self._stop is None:
+                self._stop = error
+                self.complete = self.complete and error.scope == "generation"
+            self._missing(task, str(error))
+        except Stopped as error:
+            self.stop(error)
+            self._missing(task, str(error))
+        except CallFailed as error:
+            self.complete = self.complete and not self.scope.probe
+            self._missing(task, str(error))
+        except ToolError as error:
+            self._missing(task, str(error))
+        else:
+            if produced is None:
+                self.failed += 1
+            else:
+                self.produced[task.chain] = produced
 
     def _missing(self, task: Task, why: str) -> None:
         self.failed += 1
@@ -194,4 +227,5 @@ class Batch:
         prefix = trace_of(self.scope, task.chain, "")
         async with self._changed:
             self._expected = deque(trace for trace in self._expected if not trace.removeprefix(prefix).isdigit())
+            self._give_up_if_stuck()
             self._changed.notify_all()

@@ -9,7 +9,7 @@ from coevolve.agents.base import Desk
 from coevolve.agents.director import direct
 from coevolve.agents.extend import extend, revise
 from coevolve.agents.replies import DirectorReply
-from coevolve.errors import CallFailed, ModelError, ToolError
+from coevolve.errors import CallFailed, CeilingReached, ModelError, ToolError
 from coevolve.events import Event, Scope, SolverMiss
 from coevolve.harness import Harness
 from coevolve.ledger import CallKey
@@ -35,6 +35,8 @@ class Found(NamedTuple):
 
     draft: Draft
     certificate: Certificate
+    missed: bool
+    """Whether the generating model's own attempt missed it."""
 
 
 @dataclass(slots=True)
@@ -47,6 +49,8 @@ class Chain:
     verification: Verification | None = None
     best: Found | None = None
     """The latest valid draft; what the chain advances to."""
+    harness_id: str = ""
+    """Of the harness that the newest step saw."""
     used: Counter[str] = field(default_factory=Counter)
     history: list[dict[str, str]] = field(default_factory=list)
 
@@ -77,7 +81,19 @@ class Chain:
             },
         }
 
-    def produced(self, harness_id: str) -> Task | None:
+    def outcome(self) -> dict[str, Any]:
+        """How the round ended for this chain: the valid draft's figures, else the last draft's."""
+        verdict = self.verification.verdict if self.verification else None
+        last = self.best.draft if self.best else self.draft
+        return {
+            "valid": self.best is not None,
+            "skills": list(last.skills_used) if last else [],
+            "missed": self.best.missed if self.best else False,
+            "problems": [] if self.best else list(verdict.problems) if verdict else ["no new draft"],
+            "cause": None if self.best or verdict is None else verdict.cause,
+        }
+
+    def produced(self) -> Task | None:
         """The chain's new task, if a draft of this round is valid."""
         if self.best is None:
             return None
@@ -95,7 +111,7 @@ class Chain:
             certificate=self.best.certificate,
             parent=task.id,
             skills=(*task.skills, *draft.skills_used),
-            harness_id=harness_id,
+            harness_id=self.harness_id,
             source=task.source,
             license=task.license,
             meta=task.meta,
@@ -117,13 +133,27 @@ class ChainRunner:
     report_miss: Callable[[SolverMiss], Awaitable[None]]
 
     async def run(self, task: Task, scope: Scope) -> Task | None:
-        """One round of `task`'s chain. Raises CeilingReached, Stopped, CallFailed; a bad reply costs a step."""
+        """One round of `task`'s chain; a bad reply costs a step.
+
+        Raises CeilingReached, Stopped, CallFailed, ToolError. In production a draft that was valid before the
+        generation ceiling or a failed call cut the chain is kept (line 13); in a probe the chain is then missing.
+        """
         chain = Chain(task, scope)
-        harness_id = ""
+        try:
+            await self._steps(chain)
+        except (CeilingReached, CallFailed, ToolError) as error:
+            cut = isinstance(error, CeilingReached) and error.scope != "generation"
+            if chain.best is None or scope.probe or cut:
+                raise
+        self.emit(Event(kind="chain", scope=scope, chain=task.chain, data=chain.outcome()))
+        return chain.produced()
+
+    async def _steps(self, chain: Chain) -> None:
+        task, scope = chain.task, chain.scope
         for step in range(1, self.desk.constraints.steps + 1):
             key = CallKey(scope, task.chain, step, "director", 0)
             harness, seen = await self.view(key)
-            harness_id = harness.id
+            chain.harness_id = harness.id
             if step > harness.workflow.steps:
                 break
             try:
@@ -138,22 +168,6 @@ class ChainRunner:
             self._note(chain, step, decision, outcome)
         if chain.draft is not None and chain.verification is None:
             await self._verify(chain, self.desk.constraints.steps + 1)
-        task_after = chain.produced(harness_id)
-        self.emit(
-            Event(
-                kind="chain",
-                scope=scope,
-                chain=task.chain,
-                data={
-                    "valid": task_after is not None,
-                    "skills": list(chain.draft.skills_used) if chain.draft else [],
-                    "missed": bool(chain.verification and chain.verification.missed),
-                    "problems": list(chain.verification.verdict.problems) if chain.verification else ["no new draft"],
-                    "cause": chain.verification.verdict.cause if chain.verification else None,
-                },
-            )
-        )
-        return task_after
 
     async def _act(self, chain: Chain, harness: Harness, decision: DirectorReply, step: int) -> str:
         action = decision.action
@@ -181,7 +195,10 @@ class ChainRunner:
             chain.used[decision.action] -= 1
             return "no change"
         known = tuple(name for name in draft.skills_used if harness.skill(name))
-        chain.draft = draft.model_copy(update={"skills_used": (*source.skills_used, *known)})
+        earlier = source.skills_used
+        if decision.action == "revise" and chain.draft is not None:
+            earlier = tuple(name for name in chain.draft.skills_used if name not in known)
+        chain.draft = draft.model_copy(update={"skills_used": (*earlier, *known)})
         chain.verification = None
         return "drafted with " + (", ".join(known) or "no skill")
 
@@ -191,7 +208,7 @@ class ChainRunner:
         verification = chain.verification = await self.verify(key, chain.task, chain.draft)
         if not verification.verdict.valid or verification.certificate is None:
             return f"invalid ({verification.verdict.cause}): {'; '.join(verification.verdict.problems)}"
-        chain.best = Found(chain.draft, verification.certificate)
+        chain.best = Found(chain.draft, verification.certificate, verification.missed)
         if not verification.missed or verification.attempt is None:
             return "valid"
         await self.report_miss(

@@ -11,7 +11,9 @@ PROBLEMS_SHOWN = 8
 
 
 def summarise(batch: Batch) -> dict[str, Any]:
-    """Counts of a batch: validity, fallback, causes, actions, and each skill's use."""
+    """Counts of a batch: validity, fallback, causes, actions, and each skill's use; the same in whatever order chains
+    ended, so that a resumed run asks the same question.
+    """
     ended = [event for event in batch.events if event.kind == "chain"]
     actions = Counter(event.data["action"] for event in batch.events if event.kind == "step")
     causes = Counter(event.data["cause"] for event in ended if event.data["cause"])
@@ -22,7 +24,7 @@ def summarise(batch: Batch) -> dict[str, Any]:
         "misses": sum(event.kind == "miss" for event in batch.events),
         "actions": dict(sorted(actions.items())),
         "causes": dict(sorted(causes.items())),
-        "problems": [problem for problem, _ in problems.most_common(PROBLEMS_SHOWN)],
+        "problems": sorted(problems, key=lambda problem: (-problems[problem], problem))[:PROBLEMS_SHOWN],
         "skills": skill_use(ended),
     }
 
@@ -35,4 +37,4 @@ def skill_use(ended: Sequence[Event]) -> dict[str, dict[str, int]]:
             use[name]["used"] += 1
             use[name]["valid" if event.data["valid"] else "failed"] += 1
             use[name]["missed"] += bool(event.data["missed"])
-    return dict(use)
+    return dict(sorted(use.items()))

@@ -14,8 +14,8 @@ from coevolve.agents.verify import verify
 from coevolve.config import VerificationConfig
 from coevolve.events import Cause, Verdict
 from coevolve.ledger import CallKey
-from coevolve.tasks import Certificate, Draft, Task
-from coevolve.verifiers.base import Verifiers
+from coevolve.tasks import Certificate, Draft, Task, content_hash
+from coevolve.verifiers.base import SelfCheck, Verifiers
 
 OWN_ATTEMPT = 100
 """Attempt number of the generating model's own attempt, apart from the ensemble's."""
@@ -49,7 +49,7 @@ class FixedVerifier:
         problems = self._limits(task, draft)
         if problems:
             return _refused("invalid_problem", problems)
-        check = await self.verifiers.check(task.domain, draft)
+        check = await self._check(key, task.domain, draft)
         if not check.ok:
             return _refused(check.cause or "wrong_reference", check.problems)
         replies = await verify(self.desk, key, task.domain, draft)
@@ -74,6 +74,29 @@ class FixedVerifier:
             votes=record,
         )
         return Verification(verdict, certificate, attempt)
+
+    async def _check(self, key: CallKey, domain: str, draft: Draft) -> SelfCheck:
+        """The self-check, made once: a resumed run takes the recorded one."""
+        journal, place, shown = self.desk.calls.journal, str(key), content_hash(draft)
+        known = journal.find_check(place)
+        if known is not None and known["draft"] == shown:
+            certificate = known["certificate"]
+            return SelfCheck(
+                known["ok"],
+                tuple(known["problems"]),
+                Certificate.model_validate(certificate) if certificate else None,
+                known["cause"],
+            )
+        found = await self.verifiers.check(domain, draft)
+        record = {
+            "draft": shown,
+            "ok": found.ok,
+            "problems": list(found.problems),
+            "certificate": found.certificate.model_dump(mode="json") if found.certificate else None,
+            "cause": found.cause,
+        }
+        journal.append_check(place, record)
+        return found
 
     def _limits(self, task: Task, draft: Draft) -> tuple[str, ...]:
         limits = self.desk.constraints
