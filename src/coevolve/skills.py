@@ -72,8 +72,8 @@ def admit(
 ) -> Admission:
     """Admit(L, Meta_s(..); Gamma_s) of Eq. 3: pure, so no update is lost between a read and a write.
 
-    A trace becomes a skill at most once (I5): a proposal whose traces all stand in the library already is refused, and so are more proposals
-    than there are traces.
+    A trace becomes a skill at most once (I5): refused are proposals whose traces all stand in the library already, and
+    more proposals than there are traces.
     """
     spent = {trace for skill in library for trace in skill.provenance}
     admitted: list[str] = []
