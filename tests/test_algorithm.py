@@ -67,7 +67,7 @@ class ScriptedBatch:
 
     async def admit(self, miss: SolverMiss, proposals: Sequence[SkillProposal]) -> None:
         result = admit(self.harness.skills, proposals, (miss.trace,), "online", GAMMA)
-        self.harness = self.harness.with_skills(result.library)
+        self.harness = self.harness.with_skills(result.skills)
         miss.settled.set()
 
 
@@ -122,7 +122,7 @@ class ScriptedLab:
 
     async def learn(self, scope: Scope, online: Harness, test: InLoopTest) -> Harness:
         extra = admit(online.skills, [proposal(f"post-{scope.round}")], (), "post_task", self.config.constraints)
-        return online.with_skills(extra.library)
+        return online.with_skills(extra.skills)
 
     def evaluation_left(self) -> bool:
         self.budget -= 1
@@ -137,7 +137,7 @@ class ScriptedLab:
         if number in self.violations:
             return Proposed(None, "outside", {"edits": []})
         skills = admit(revised.skills, [proposal(f"candidate-{scope.round}-{number}")], (), "online", GAMMA)
-        return Proposed(revised.with_skills(skills.library), None, {"edits": [number]})
+        return Proposed(revised.with_skills(skills.skills), None, {"edits": [number]})
 
     async def close_probe(self, batch: Any, retained: Sequence[Task]) -> Probe:
         name = batch.scope.probe

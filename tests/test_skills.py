@@ -17,14 +17,14 @@ def proposal(name: str, method: str = "") -> SkillProposal:
 def test_an_admitted_skill_names_the_traces_it_came_from() -> None:
     result = admit((), [proposal("a")], ("r1/x/2",), "online", GAMMA)
     assert result.admitted == ("a",)
-    assert result.library[0].provenance == ("r1/x/2",)
-    assert result.library[0].status == "online"
+    assert result.skills[0].provenance == ("r1/x/2",)
+    assert result.skills[0].status == "online"
 
 
 def test_a_trace_becomes_a_skill_at_most_once() -> None:
-    library = admit((), [proposal("a")], ("r1/x/2",), "online", GAMMA).library
+    library = admit((), [proposal("a")], ("r1/x/2",), "online", GAMMA).skills
     again = admit(library, [proposal("b")], ("r1/x/2",), "post_task", GAMMA)
-    assert again.library == library
+    assert again.skills == library
     assert "already became a skill" in again.refused["b"]
 
 
@@ -35,15 +35,15 @@ def test_one_trace_gives_one_skill_and_three_traces_at_most_three() -> None:
 
 
 def test_the_same_name_or_the_same_transformation_is_refused() -> None:
-    library = admit((), [proposal("a", "double it")], ("t1",), "online", GAMMA).library
+    library = admit((), [proposal("a", "double it")], ("t1",), "online", GAMMA).skills
     result = admit(library, [proposal("a", "other"), proposal("b", "double it")], ("t2",), "online", GAMMA)
-    assert result.library == library
+    assert result.skills == library
     assert set(result.refused) == {"a", "b"}
 
 
 def test_gamma_bounds_the_library_and_each_skill() -> None:
     small = GAMMA.model_copy(update={"skills": 1, "skill_chars": 50})
-    library = admit((), [proposal("a")], (), "online", small).library
+    library = admit((), [proposal("a")], (), "online", small).skills
     assert "full" in admit(library, [proposal("b")], (), "online", small).refused["b"]
     assert "characters" in admit((), [proposal("c", "x" * 100)], (), "online", small).refused["c"]
 

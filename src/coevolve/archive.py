@@ -99,16 +99,18 @@ class Archive:
         return version
 
 
-def load_version(folder: Path) -> Version:
-    """Read one version folder. Raises DataError naming the file and the fault."""
+def load_version(folder: Path, edited: bool = False) -> Version:
+    """Read one version folder; `edited` takes a harness that a person changed. Raises DataError naming the fault."""
+    if not (folder / "version.json").is_file():
+        raise DataError(f"{folder}: no archived version; give a folder like <run>/archive/v002, or a copy of one")
     record = load_record(folder)
     expected = record.pop("harness_id")
     record.pop("n_skills", None)
     harness = load_harness(folder / "harness")
-    if harness.id != expected:
+    if harness.id != expected and not edited:
         raise DataError(
-            f"{folder}/harness: its content is {harness.id}, version.json says {expected}; restore it, or start a run "
-            "from a copy outside the archive"
+            f"{folder}/harness: its content is {harness.id}, version.json says {expected}; restore it, and start a "
+            "run with from_version=<an edited copy> to try it"
         )
     try:
         return Version(**record, harness=harness, tasks=load_tasks(folder / "tasks.jsonl"))

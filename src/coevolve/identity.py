@@ -11,11 +11,21 @@ from typing import Any
 import yaml
 
 from coevolve.config import RunConfig
-from coevolve.errors import ConfigError
+from coevolve.errors import ConfigError, DataError, boundary
 from coevolve.tasks import content_hash
 
 ENDS_BYTES = 1 << 20
-FREE_KEYS = ("fresh", "live", "outputs", "name", "tracking.", "execution.", "solver.threads", "solver.slots")
+FREE_KEYS = (
+    "fresh",
+    "live",
+    "outputs",
+    "name",
+    "tracking.",
+    "budget.total.",
+    "execution.",
+    "solver.threads",
+    "solver.slots",
+)
 """Keys that may differ between two starts of one run: they change nothing it measures."""
 
 
@@ -53,11 +63,13 @@ def _compared(config: RunConfig) -> dict[str, Any]:
 def same_configuration(config: RunConfig, path: Path) -> None:
     """Write config.yaml, or refuse to go on under another configuration, naming the keys that differ."""
     if path.exists():
-        old = RunConfig.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        with boundary(DataError, f"{path} is no readable configuration (restore it, or fresh=true)"):
+            old = RunConfig.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
         mine, theirs = _compared(config), _compared(old)
         differing = sorted(name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name))
         if config.rounds < old.rounds:
             differing.append("rounds")
+            mine["rounds"], theirs["rounds"] = config.rounds, old.rounds
         if differing:
             shown = ", ".join(f"{name} (was {theirs.get(name)!r}, now {mine.get(name)!r})" for name in differing[:4])
             raise ConfigError(

@@ -109,7 +109,7 @@ class ModelLab:
         for group, proposals in zip(groups, await finish_all(ask(group) for group in groups), strict=True):
             traces = tuple(miss.trace for miss in group)
             result = admit(revised.skills, proposals, traces, "post_task", self.config.constraints)
-            revised = revised.with_skills(result.library)
+            revised = revised.with_skills(result.skills)
             data = {"trace": ", ".join(traces), "admitted": list(result.admitted), "refused": result.refused}
             self.emit(Event(kind="admission", scope=scope, data=data))
         return revised

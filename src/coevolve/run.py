@@ -16,7 +16,7 @@ from coevolve.algorithm import evolve
 from coevolve.archive import Archive, Version, load_record, load_tasks
 from coevolve.build import run_folder
 from coevolve.config import RunConfig
-from coevolve.errors import DataError
+from coevolve.errors import ConfigError, DataError, boundary
 from coevolve.evaluation.solver import score
 from coevolve.event_log import EventLog
 from coevolve.events import Scope
@@ -43,7 +43,11 @@ def main(config: RunConfig) -> int:
     if config.fresh and folder.exists():
         with only_one(folder):
             folder.rename(folder.with_name(f"{folder.name}.before-{datetime.now(UTC):%Y%m%d-%H%M%S}"))
-    folder.mkdir(parents=True, exist_ok=True)
+    around = next((parent for parent in folder.parents if (parent / "archive").is_dir()), None)
+    if around is not None and (around / "config.yaml").is_file():
+        raise ConfigError(f"{folder} lies inside the run {around}; give another name= or outputs=")
+    with boundary(ConfigError, f"outputs={config.outputs!r}, name={config.name!r}: the run folder cannot be made"):
+        folder.mkdir(parents=True, exist_ok=True)
     with only_one(folder):
         same_configuration(config, folder / "config.yaml")
         return asyncio.run(_run(config, folder))
@@ -60,7 +64,7 @@ async def _run(config: RunConfig, folder: Path) -> int:
         return before + time.monotonic() - started
 
     with Watch(config) as watch:
-        if summary.complete and summary.rows[-1]["round"] >= config.rounds:
+        if summary.complete and summary.rows and summary.rows[-1]["round"] >= config.rounds:
             watch.say("this run is complete; fresh=true starts it anew and keeps this folder")
         else:
             tracker.start()

@@ -43,7 +43,7 @@ class Skill(SkillProposal):
 class Admission(NamedTuple):
     """What Admit did: the library after, the names let in, and a reason for each name refused."""
 
-    library: tuple[Skill, ...]
+    skills: tuple[Skill, ...]
     admitted: tuple[str, ...]
     refused: dict[str, str]
 

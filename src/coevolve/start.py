@@ -27,7 +27,7 @@ class Start:
     async def __call__(self, lab: ModelLab) -> Version:
         """Curate, screen, measure round 0 on fresh attempts; or take up `from_version`."""
         if self.config.from_version is not None:
-            return self._continued(lab, load_version(Path(self.config.from_version)))
+            return self._continued(lab, load_version(Path(self.config.from_version), edited=True))
         lab.start_round(0)
         harness = initial_harness()
         check_constraints(harness, self.config.constraints)
@@ -91,8 +91,9 @@ class Start:
             if not any(task.domain == domain for task in result.kept):
                 source = " ".join(filter(None, (config.seeds.source, config.seeds.path)))
                 raise DataError(
-                    f"no {domain} seed is left after reading and screening ({source}); give more seeds, drop the "
-                    "domain, or set seeds.screen.enabled=false"
+                    f"no {domain} seed is left of {report.read} records ({source}), {len(issues)} remarks"
+                    + (f", the first: {issues[0].message}" if issues else "")
+                    + "; give more seeds, other domain=, or seeds.screen.enabled=false"
                 )
         shares = {"read": len(report.tasks), "issues": len(issues), **result.shares}
         lab.emit(Event(kind="seeds", scope=scope, data=shares))

@@ -18,7 +18,7 @@ class Summary:
     def __init__(self, path: Path, head: Mapping[str, Any], archive: Archive) -> None:
         """`head` holds what does not change: experiment, ablation, seed, solver, models …"""
         self._path = path
-        old = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        old = _read(path)
         self.complete: bool = old.get("complete", False)
         """Whether the run on disk had ended."""
         self.wall_seconds: float = old.get("wall_seconds", 0.0)
@@ -67,6 +67,15 @@ class Summary:
         row = summary_row(record, self._spent)
         self._spent = row.pop("_spent")
         self._rows.append(row)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """What the file holds; a missing or broken one is rebuilt from the archive."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def summary_row(record: Mapping[str, Any], spent_before: int | None) -> dict[str, Any]:

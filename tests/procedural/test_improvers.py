@@ -63,7 +63,7 @@ def test_a_miss_becomes_new_admissible_transformations_until_nothing_new_follows
         assert str(hint) not in {known.tool_hint for known in harness.skills}
         admission = admit(harness.skills, proposals, (f"trace-{turn}",), "online", CONSTRAINTS)
         assert len(admission.admitted) == len(proposals), admission.refused
-        harness = harness.with_skills(admission.library)
+        harness = harness.with_skills(admission.skills)
     assert 2 <= turn < 39 and taught["refused"]
 
 

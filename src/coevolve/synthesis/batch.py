@@ -106,7 +106,7 @@ class Batch:
             self._desk.calls.journal.append_admission(self._probe, miss.trace)
         result = admit(self.harness.skills, proposals, (miss.trace,), "online", self._desk.constraints)
         if result.admitted:
-            self._histories.append(self.harness.with_skills(result.library))
+            self._histories.append(self.harness.with_skills(result.skills))
         async with self._changed:
             self._changed.notify_all()
         self.emit(
