@@ -79,6 +79,7 @@ class ScriptedLab:
     candidate_correct: list[int]
     fails: frozenset[str] = frozenset()
     baseline_complete: bool = True
+    baseline_correct: int = 3
     budget: int = 99
     calls: list[str] = field(default_factory=list)
     batches: list[ScriptedBatch] = field(default_factory=list)
@@ -142,7 +143,7 @@ class ScriptedLab:
     async def close_probe(self, batch: Any, retained: Sequence[Task]) -> Probe:
         name = batch.scope.probe
         self.calls.append(name)
-        correct = 3 if name == "baseline" else self.candidate_correct.pop(0)
+        correct = self.baseline_correct if name == "baseline" else self.candidate_correct.pop(0)
         scores = Scores(tasks=(TaskScore(chain="a", domain="math", correct=correct, attempts=4),))
         complete = self.baseline_complete or name != "baseline"
         return Probe(
@@ -229,6 +230,13 @@ async def test_a_candidate_outside_gamma_uses_up_its_turn_without_a_probe(tmp_pa
 @pytest.mark.parametrize("fields", [{"budget": 0}, {"baseline_complete": False}])
 async def test_without_budget_or_baseline_no_candidate_is_tried(tmp_path: Path, fields: dict[str, Any]) -> None:
     script = lab(correct=[1], **fields)
+    _, version = await run(tmp_path, script)
+    assert not script.proposed_from
+    assert version.status == "online-only"
+
+
+async def test_nothing_is_tried_against_a_baseline_that_cannot_be_beaten(tmp_path: Path) -> None:
+    script = lab(correct=[0], baseline_correct=0)
     _, version = await run(tmp_path, script)
     assert not script.proposed_from
     assert version.status == "online-only"

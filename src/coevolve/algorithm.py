@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 from coevolve.archive import Archive, Candidate, Status, Version
 from coevolve.config import RunConfig
-from coevolve.evaluation.gate import accept, reject_report
+from coevolve.evaluation.gate import accept, beatable, reject_report
 from coevolve.evaluation.outcomes import Probe, Scores
 from coevolve.events import Scope, SolverMiss
 from coevolve.harness import Harness
@@ -114,7 +114,7 @@ async def improve(
     baseline = await evaluate_one_round(online, cohort, Scope(round=n, phase="baseline", probe="baseline"), lab, config)
     found = Improvement(online, "online-only", test=test, baseline=baseline)  # 31
     for j in range(1, config.budget.candidates + 1):  # 21
-        if not (lab.evaluation_left() and baseline.complete):  # 22-23
+        if not (lab.evaluation_left() and baseline.complete and beatable(baseline)):  # 22-23
             break
         scope = Scope(round=n, phase="candidate", probe=f"candidate-{j}")
         proposed = await lab.meta_harness(scope, revised, batch, test, found.rejections)  # 25

@@ -25,6 +25,11 @@ def allowance(probe_accuracy: Fraction, baseline_accuracy: Fraction, gate: GateC
     return min(1 + slope * (baseline_accuracy / probe_accuracy - 1), cap)
 
 
+def beatable(baseline: Probe) -> bool:
+    """False at accuracy 0: no candidate can be strictly lower (Appendix B), so none is worth a probe."""
+    return baseline.scores is not None and baseline.scores.seed_mean > 0
+
+
 def accept(probe: Probe, baseline: Probe, gate: GateConfig) -> Decision:
     """Accept(e', e_o) of Eq. 5. Raises nothing: whatever cannot be compared is a reason against."""
     if probe.violation is not None:
