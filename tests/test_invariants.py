@@ -90,7 +90,10 @@ def test_probes_and_candidates_are_archived_whatever_was_decided(arms: dict[str,
     for record in versions(arms["full"])[1:]:
         evaluations = record["evaluations"]
         assert evaluations["baseline"]["complete"]
-        assert len(evaluations["candidates"]) == 1
+        beatable = evaluations["baseline"]["scores"]["accuracy"]["seed_mean"] > 0
+        assert len(evaluations["candidates"]) == beatable
+        if not beatable:
+            continue
         probe = arms["full"] / "run" / "archive" / f"v{record['version']:03d}" / "candidates" / "1"
         assert (probe / "harness" / "workflow.yaml").is_file()
         assert (probe / "tasks.jsonl").is_file()
