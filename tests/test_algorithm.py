@@ -80,6 +80,7 @@ class ScriptedLab:
     fails: frozenset[str] = frozenset()
     baseline_complete: bool = True
     baseline_correct: int = 3
+    reported: Scores = field(default_factory=lambda: Scores(tasks=()))
     budget: int = 99
     calls: list[str] = field(default_factory=list)
     batches: list[ScriptedBatch] = field(default_factory=list)
@@ -152,7 +153,7 @@ class ScriptedLab:
 
     async def report_accuracy(self, number: int, tasks: Sequence[Task]) -> Scores:
         self.calls.append("report")
-        return Scores(tasks=())
+        return self.reported
 
     def close_round(
         self, parent: Version, batch: Any, tasks: tuple[Task, ...], outcome: Improvement, scores: Scores
@@ -268,6 +269,24 @@ async def test_the_step_after_an_admission_sees_the_new_skill(tmp_path: Path) ->
     await run(tmp_path, script)
     batch = script.batches[0]
     assert set(batch.seen) == {batch.harness.id} != {batch.snapshot.id}
+
+
+async def test_what_is_reported_feeds_nothing_back(tmp_path: Path) -> None:
+    easy = Scores(tasks=(TaskScore(chain="a", domain="math", correct=4, attempts=4),))
+    hard = Scores(tasks=(TaskScore(chain="a", domain="math", correct=0, attempts=4),))
+    ends = []
+    for name, scores in (("easy", easy), ("hard", hard)):
+        script = lab("rounds=2", correct=[3, 2, 3, 3, 3], reported=scores)
+        ends.append((await run(tmp_path / name, script), script.calls))
+    assert ends[0] == ends[1]
+
+
+def test_the_number_of_chains_at_work_is_the_same_in_all_arms() -> None:
+    arms = ("task_only", "online", "post_task", "full")
+    found = {
+        load(compose("experiment=ablations", f"ablation={arm}"), RunConfig).budget.chain_concurrency for arm in arms
+    }
+    assert len(found) == 1
 
 
 async def test_a_second_start_goes_on_after_the_newest_version(tmp_path: Path) -> None:
