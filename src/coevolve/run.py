@@ -78,7 +78,7 @@ async def _run(config: RunConfig, folder: Path) -> int:
 
             archive.on_add = archived
             try:
-                async with _open_lab(config, folder, watch) as lab:
+                async with _open_lab(config, folder, archive, watch) as lab:
                     await evolve(lab, archive, config)
                     summary.note(**await _closing_figures(lab, archive))
                     summary.write(complete=True, wall_seconds=wall())
@@ -124,9 +124,8 @@ def closing_lines(content: dict[str, Any], folder: Path, links: tuple[str, ...])
 
 
 @asynccontextmanager
-async def _open_lab(config: RunConfig, folder: Path, watch: Watch) -> AsyncIterator[ModelLab]:
+async def _open_lab(config: RunConfig, folder: Path, archive: Archive, watch: Watch) -> AsyncIterator[ModelLab]:
     """Everything a run works with, opened and closed in order; Ctrl-C once lets calls in flight end."""
-    archive = Archive(folder / "archive", None)
     newest = archive.latest()
     files = newest.files if newest else {"ledger": 0, "events": 0}
     async with AsyncExitStack() as opened:
