@@ -14,10 +14,14 @@ from coevolve.config_models import Config
 from coevolve.doctor import DoctorConfig
 from coevolve.errors import ConfigError
 from coevolve.explain import explain_hydra, nearest
+from coevolve.export.config import ExportConfig
 from coevolve.tracking.later import TrackConfig
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-OPTIONS = sorted(f"{path.parent.name}={path.stem}" for path in conf_dir().glob("*/*.yaml"))
+EXPORT_GROUPS = ("format", "mix", "comparison")
+ALL_OPTIONS = sorted(f"{path.parent.name}={path.stem}" for path in conf_dir().glob("*/*.yaml"))
+EXPORT_OPTIONS = [option for option in ALL_OPTIONS if option.startswith(EXPORT_GROUPS)]
+OPTIONS = [option for option in ALL_OPTIONS if option not in EXPORT_OPTIONS]
 PRICE_UNKNOWN = {"models=openai_compatible", "models=paper", "solver=openai"}
 
 
@@ -39,6 +43,14 @@ def test_every_option_composes_and_validates(option: str) -> None:
         assert getattr(config, group).name == name
     if group == "experiment":
         assert config.experiment == name
+
+
+@pytest.mark.parametrize("option", EXPORT_OPTIONS)
+def test_every_option_of_an_export_composes_and_validates(option: str) -> None:
+    group, _, name = option.partition("=")
+    source = [] if group == "comparison" and name != "none" else ["runs=x"]
+    config = load(compose(option, "out=y", *source, config_name="export"), ExportConfig)
+    assert getattr(config, group).name == name
 
 
 @pytest.mark.parametrize("option", sorted(PRICE_UNKNOWN))

@@ -8,7 +8,7 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar
@@ -26,12 +26,19 @@ from coevolve.config import RunConfig
 from coevolve.config_models import Config
 from coevolve.errors import CoevolveError, ConfigError, Stopped, UserError, boundary
 from coevolve.explain import explain_hydra, explain_validation, flat_keys, one_line
+from coevolve.replaying import as_recorded, asks_replay
 
 C = TypeVar("C", bound=Config)
-ConfigName = Literal["config", "doctor", "track", "bench"]
+ConfigName = Literal[
+    "config", "doctor", "track", "bench", "curate", "transfer", "report", "estimate", "export", "train", "evaluate"
+]
 SWEEP_VARIABLE = "COEVOLVE_SWEEP"
 FREE_MAPPINGS = ("seeds.columns", "seeds.defaults")
 """Mappings whose keys are the user's own; Hydra would want a plus sign before each."""
+SHORT: Mapping[str, Mapping[str, str]] = {"curate": {"seeds": "seeds.paths"}}
+"""Command -> short key -> key: Hydra takes the name of a group for a choice of its options."""
+LISTS = ("harness", "apart_from")
+"""Keys whose value may be several words by comma."""
 
 
 class JobFailed(Exception):
@@ -53,10 +60,18 @@ def conf_dir() -> Path:
 
 def load(composed: DictConfig, kind: type[C]) -> C:
     """The composed configuration, checked whole against `kind`. Raises ConfigError with one line."""
+    return _checked(_plain(composed), kind)
+
+
+def _plain(composed: DictConfig) -> dict[str, Any]:
     try:
-        plain = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)
+        plain: Any = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)
     except OmegaConfBaseException as error:
         raise ConfigError(explain_hydra(str(error), ())) from error
+    return dict(plain)
+
+
+def _checked(plain: dict[str, Any], kind: type[C]) -> C:
     try:
         return kind.model_validate(plain)
     except ValidationError as error:
@@ -66,7 +81,7 @@ def load(composed: DictConfig, kind: type[C]) -> C:
 def compose(*overrides: str, config_name: ConfigName = "config") -> DictConfig:
     """What the command line `overrides` compose to, outside a Hydra job. Raises Hydra's own errors."""
     with hydra.initialize_config_dir(str(conf_dir()), version_base="1.3"):
-        return hydra.compose(config_name, overrides=_freed(overrides))
+        return hydra.compose(config_name, overrides=_freed(_meant(overrides, config_name)))
 
 
 def run_folder(config: RunConfig) -> Path:
@@ -86,7 +101,7 @@ def entry(main: Callable[[C], int], kind: type[C], config_name: ConfigName = "co
     Exit codes: 0 done; 2 the input is wrong, one line on stderr; 3 stopped with everything saved; 1 anything else.
     """
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises instead of printing and exiting
-    sys.argv[1:] = _freed(sys.argv[1:])
+    sys.argv[1:] = _freed(_meant(sys.argv[1:], config_name))
     _check_flags()
     if {"-m", "--multirun"} & set(sys.argv[1:]):
         os.environ.setdefault(SWEEP_VARIABLE, sweep_name(sys.argv[1:]))
@@ -127,7 +142,10 @@ def _run(main: Callable[[C], int], composed: DictConfig, kind: type[C]) -> int:
         print(f"job {job.job.num}: {' '.join(job.overrides.task)}", file=sys.stderr)
     try:
         with boundary(CoevolveError, "unexpected"):
-            return main(load(composed, kind))
+            plain = _plain(composed)
+            if asks_replay(plain):
+                plain = as_recorded(plain, _plain(hydra.compose("config")), HydraConfig.get().overrides.task)
+            return main(_checked(plain, kind))
     except KeyboardInterrupt:
         _say("interrupted")
         raise SystemExit(3) from None
@@ -154,9 +172,26 @@ def _named(error: BaseException | None) -> CoevolveError | None:
     return None
 
 
+def _meant(words: Sequence[str], config_name: ConfigName) -> list[str]:
+    """The words with the command's short keys written out."""
+    short = SHORT.get(config_name, {})
+    parts = [word.partition("=") for word in words]
+    return [f"{short.get(key, key)}{mark}{value}" for key, mark, value in parts]
+
+
 def _freed(words: Sequence[str]) -> list[str]:
     starts = tuple(f"{mapping}{mark}" for mapping in FREE_MAPPINGS for mark in ".=")
-    return [f"++{word}" if word.startswith(starts) else word for word in words]
+    swept = bool({"-m", "--multirun"} & set(words))
+    return [f"++{word}" if word.startswith(starts) else word if swept else _listed(word) for word in words]
+
+
+def _listed(word: str) -> str:
+    """`harness=a,b` as the list it is; under -m the commas mean a sweep."""
+    key, _, value = word.partition("=")
+    if key not in LISTS or "," not in value or value.startswith(("[", "'", '"')):
+        return word
+    parts = (f"'{part}'" for part in value.split(","))
+    return f"{key}=[{','.join(parts)}]"
 
 
 def _say(line: str) -> None:
