@@ -8,6 +8,7 @@ import pytest
 from hydra.errors import HydraException
 
 from coevolve.bench import BenchConfig
+from coevolve.benchmark.config import EvaluateConfig
 from coevolve.build import compose, conf_dir, load, run_folder, sweep_name
 from coevolve.config import RunConfig
 from coevolve.config_models import Config
@@ -21,7 +22,8 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 EXPORT_GROUPS = ("format", "mix", "comparison")
 ALL_OPTIONS = sorted(f"{path.parent.name}={path.stem}" for path in conf_dir().glob("*/*.yaml"))
 EXPORT_OPTIONS = [option for option in ALL_OPTIONS if option.startswith(EXPORT_GROUPS)]
-OPTIONS = [option for option in ALL_OPTIONS if option not in EXPORT_OPTIONS]
+BENCHMARKS = [option for option in ALL_OPTIONS if option.startswith("benchmark=")]
+OPTIONS = [option for option in ALL_OPTIONS if option not in EXPORT_OPTIONS + BENCHMARKS]
 PRICE_UNKNOWN = {"models=openai_compatible", "models=paper", "solver=openai"}
 
 
@@ -51,6 +53,12 @@ def test_every_option_of_an_export_composes_and_validates(option: str) -> None:
     source = [] if group == "comparison" and name != "none" else ["runs=x"]
     config = load(compose(option, "out=y", *source, config_name="export"), ExportConfig)
     assert getattr(config, group).name == name
+
+
+@pytest.mark.parametrize("option", BENCHMARKS)
+def test_every_benchmark_composes_and_validates(option: str) -> None:
+    config = load(compose(option, "label=x", config_name="evaluate"), EvaluateConfig)
+    assert f"benchmark={config.benchmark.name}" == option
 
 
 @pytest.mark.parametrize("option", sorted(PRICE_UNKNOWN))
