@@ -23,7 +23,7 @@ EXPORT_GROUPS = ("format", "mix", "comparison")
 ALL_OPTIONS = sorted(f"{path.parent.name}={path.stem}" for path in conf_dir().glob("*/*.yaml"))
 EXPORT_OPTIONS = [option for option in ALL_OPTIONS if option.startswith(EXPORT_GROUPS)]
 BENCHMARKS = [option for option in ALL_OPTIONS if option.startswith("benchmark=")]
-OPTIONS = [option for option in ALL_OPTIONS if option not in EXPORT_OPTIONS + BENCHMARKS]
+OPTIONS = [option for option in ALL_OPTIONS if not option.startswith((*EXPORT_GROUPS, "benchmark=", "training="))]
 PRICE_UNKNOWN = {"models=openai_compatible", "models=paper", "solver=openai"}
 
 

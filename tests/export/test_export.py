@@ -70,7 +70,7 @@ def test_all_forms_hold_the_same_rows_under_one_schema(runs: Path, benchmarks: P
         assert full.schema.equals(arrow_schema())
         messages = pq.read_table(out / "verl" / f"sft_{split}.parquet")
         assert messages.column("id").to_pylist() == full.column("id").to_pylist()
-        trl = [json.loads(line) for line in (out / "trl" / f"messages_{split}.jsonl").read_text().splitlines()]
+        trl = [json.loads(line) for line in (out / "trl" / "messages" / f"{split}.jsonl").read_text().splitlines()]
         assert [one["messages"] for one in trl] == messages.column("messages").to_pylist()
         for one in trl:
             assert [message["role"] for message in one["messages"]] == ["user", "assistant"]

@@ -79,12 +79,12 @@ def _training(config: ExportConfig) -> list[str]:
         return [
             "- verl: `data.train_files=verl/rl_train.parquet` and, for the reward,",
             "  `reward.custom_reward_function.path=reward.py reward.custom_reward_function.name=compute_score`",
-            "- TRL: `GRPOTrainer` on `trl/grpo_train.jsonl` with `accuracy` of `reward.py`",
+            "- TRL: `GRPOTrainer` on `trl/grpo/train.jsonl` with `accuracy` of `reward.py`",
         ]
     return [
         "- verl: `data.train_files=verl/sft_train.parquet` (`MultiTurnSFTDataset`, column `messages`)",
-        "- TRL: `SFTTrainer` on `trl/messages_train.jsonl`,",
-        "  or on `trl/prompt_completion_train.jsonl` (loss on the completion alone)",
+        "- TRL: `SFTTrainer` on `trl/messages/train.jsonl`,",
+        "  or on `trl/prompt_completion/train.jsonl` (loss on the completion alone)",
     ]
 
 

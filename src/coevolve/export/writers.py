@@ -44,10 +44,10 @@ def _verl(config: ExportConfig, split: str, rows: Sequence[Row], folder: Path) -
 
 def _trl(config: ExportConfig, split: str, rows: Sequence[Row], folder: Path) -> None:
     if config.format.name == "grpo":
-        _jsonl(folder / f"grpo_{split}.jsonl", map(_trl_grpo, rows))
+        _jsonl(folder / "grpo" / f"{split}.jsonl", map(_trl_grpo, rows))
     else:
-        _jsonl(folder / f"messages_{split}.jsonl", map(_messages, rows))
-        _jsonl(folder / f"prompt_completion_{split}.jsonl", map(_prompt_completion, rows))
+        _jsonl(folder / "messages" / f"{split}.jsonl", map(_messages, rows))
+        _jsonl(folder / "prompt_completion" / f"{split}.jsonl", map(_prompt_completion, rows))
 
 
 def _named(row: Row) -> dict[str, Any]:

@@ -1,0 +1,41 @@
+"""What scripts/train.py takes. No defaults: every value lives in conf/train.yaml and conf/training/."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from coevolve.config_models import Config, Count, Positive
+
+Backend = Literal["verl_sft", "verl_grpo", "trl_sft", "trl_grpo"]
+
+
+class TrainingConfig(Config):
+    """One training recipe, in the trainer's own keys, so that nothing is hidden."""
+
+    name: str
+    backend: Backend
+    model: str
+    billions: float = Field(gt=0)
+    """Parameters, for the memory check."""
+    gpus: Count
+    """GPUs of the published run; 0 = none needed."""
+    arguments: dict[str, Any]
+
+
+class TrainConfig(Config):
+    """One training run."""
+
+    training: TrainingConfig
+    data: str
+    """A folder that scripts/export.py wrote."""
+    model: str
+    """Weights to start from: a folder or hub name."""
+    out: str
+    nodes: Positive
+    gpus_per_node: Count
+    ray_address: str | None
+    """Address of a running Ray cluster; needed for more than one node."""
+    python: str | None
+    """The interpreter that has the trainer; null = this one."""
+    dry_run: bool
+    """Print the command and the checks, start nothing."""
