@@ -33,7 +33,7 @@ ConfigName = Literal[
     "config", "doctor", "track", "bench", "curate", "transfer", "report", "estimate", "export", "train", "evaluate"
 ]
 SWEEP_VARIABLE = "COEVOLVE_SWEEP"
-FREE_MAPPINGS = ("seeds.columns", "seeds.defaults")
+FREE_MAPPINGS = ("seeds.columns", "seeds.defaults", "benchmark.columns", "benchmark.defaults", "training.arguments")
 """Mappings whose keys are the user's own; Hydra would want a plus sign before each."""
 SHORT: Mapping[str, Mapping[str, str]] = {"curate": {"seeds": "seeds.paths"}}
 """Command -> short key -> key: Hydra takes the name of a group for a choice of its options."""
@@ -123,6 +123,9 @@ def entry(main: Callable[[C], int], kind: type[C], config_name: ConfigName = "co
     except UserError as error:
         _say(one_line(error))
         sys.exit(2)
+    except KeyboardInterrupt:
+        _say("interrupted")
+        sys.exit(3)
     except BrokenPipeError:  # the reader of our output has gone, as in `--help | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

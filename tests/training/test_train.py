@@ -88,19 +88,19 @@ def test_every_recipe_composes_and_makes_a_command(recipe: str, tmp_path: Path) 
     config = configured(f"training={recipe}", f"data={tmp_path}", "out=o")
     assert config.training.name == recipe
     line = written(command(config))
-    for key, value in config.training.arguments.items():
+    for key, value in config.training.flat.items():
         assert key in line
         assert str(value).lower().split(", ")[0].strip("[]'") in line.lower()
 
 
 @pytest.mark.parametrize("recipe", ["sft_35b", "sft_27b"])
 def test_sft_holds_every_value_of_table_9(recipe: str) -> None:
-    arguments = configured(f"training={recipe}", "data=x", "out=o").training.arguments
+    arguments = configured(f"training={recipe}", "data=x", "out=o").training.flat
     assert {key: arguments[key] for key in TABLE_9_SFT} == TABLE_9_SFT
 
 
 def test_grpo_holds_every_value_of_table_9() -> None:
-    arguments = configured("training=grpo_4b", "data=x", "out=o").training.arguments
+    arguments = configured("training=grpo_4b", "data=x", "out=o").training.flat
     assert {key: arguments[key] for key in TABLE_9_GRPO} == TABLE_9_GRPO
     assert arguments["data.train_batch_size"] * arguments[f"{ROLLOUT}.n"] == 256, "rollouts per full batch"
 

@@ -52,10 +52,10 @@ def data_checks(config: TrainConfig) -> list[Check]:
     if not path.exists():
         raise DataError(f"data={folder}: it has no data/train.parquet; export it with files=[hf,verl,trl]")
     lengths, prompts = _columns(path)
-    batch = int(_batch(config.training.arguments))
+    batch = int(_batch(config.training.flat))
     few = f"fewer than one batch of {batch}" if len(lengths) < batch else ""
     found = [Check("rows", f"{len(lengths)} for training, batch {batch}", few)]
-    limits = _limits(config.training.arguments)
+    limits = _limits(config.training.flat)
     for name, limit, counts in (("prompt tokens", limits[0], prompts), ("tokens", limits[1], lengths)):
         counted = [count for count in counts if count is not None]
         if limit is None:

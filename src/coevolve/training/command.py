@@ -74,7 +74,7 @@ def _verl(config: TrainConfig, data: Path) -> list[str]:
     if kind == "rl":
         given["reward.custom_reward_function.path"] = str(data / "reward.py")
         given["reward.custom_reward_function.name"] = "compute_score"
-    return [f"{key}={_hydra(value)}" for key, value in {**given, **config.training.arguments}.items()]
+    return [f"{key}={_hydra(value)}" for key, value in {**given, **config.training.flat}.items()]
 
 
 def _validation(data: Path, kind: str) -> str | None:
@@ -91,7 +91,7 @@ def _trl(config: TrainConfig, data: Path) -> list[str]:
     words += ["--model_name_or_path", config.model, "--output_dir", str(Path(config.out).absolute())]
     if grpo:
         words += ["--reward_funcs", "reward.accuracy"]
-    for key, value in config.training.arguments.items():
+    for key, value in config.training.flat.items():
         words += [f"--{key}", str(value)]
     return words
 

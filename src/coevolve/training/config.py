@@ -1,5 +1,6 @@
 """What scripts/train.py takes. No defaults: every value lives in conf/train.yaml and conf/training/."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from pydantic import Field
@@ -20,6 +21,20 @@ class TrainingConfig(Config):
     gpus: Count
     """GPUs of the published run; 0 = none needed."""
     arguments: dict[str, Any]
+    """Nested as the trainer nests them."""
+
+    @property
+    def flat(self) -> dict[str, Any]:
+        """The same by dotted key."""
+        return dict(_flat(self.arguments, ""))
+
+
+def _flat(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
 
 
 class TrainConfig(Config):
