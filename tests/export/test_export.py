@@ -10,6 +10,7 @@ from tests.export.conftest import BENCHMARK, configured
 
 from coevolve.archive import load_tasks, write_tasks
 from coevolve.build import compose, load
+from coevolve.config import RunConfig
 from coevolve.errors import ConfigError, DataError
 from coevolve.export.audit import duplicates, leaks
 from coevolve.export.config import ExportConfig, RoundsConfig
@@ -180,3 +181,16 @@ def test_a_row_that_repeats_a_skill_is_a_leak() -> None:
     skill = Skill(name="add", intent="carry a value", method=text, difficulty_effect="one more step")
     rows = [row(1, question=f"Please {text}."), row(2)]
     assert [drop.key for drop in leaks(rows, [skill])] == ["run/math1@1"]
+
+
+def test_production_takes_more_seeds_and_leaves_the_gate_cohort_alone(
+    runs: Path, benchmarks: Path, tmp_path: Path
+) -> None:
+    produce = load(compose("experiment=produce"), RunConfig)
+    table5 = load(compose("experiment=table5"), RunConfig)
+    assert produce.seeds.per_domain > table5.seeds.per_domain
+    assert produce.budget == table5.budget
+    assert produce.gate == table5.gate
+    before = {path: path.read_bytes() for path in runs.rglob("*") if path.is_file()}
+    export(configured(runs, benchmarks, tmp_path / "sft"), print)
+    assert {path: path.read_bytes() for path in runs.rglob("*") if path.is_file()} == before
