@@ -132,7 +132,7 @@ def test_equal_seeds_of_the_generator_give_equal_drafts():
 def test_a_larger_size_means_a_longer_operand(op: str):
     construction = CONSTRUCTIONS["follow_on"].configured(op, "terse")
     means = []
-    for size in range(1, 7):
+    for size in range(1, 9):
         values = [
             number_of(construction.apply(BAGS, "math", size, random.Random(seed), LIMITS).answer.value) or Fraction(0)
             for seed in range(30)

@@ -1,4 +1,8 @@
-"""Graded operands: each size is one digit, one carry or one harder factor more than the size below it."""
+"""Graded operands: nine sizes from one digit on, each a little larger than the one below it.
+
+The grades are fine on purpose: a small solver loses little from one to the next, so that difficulty can grow over many
+rounds (docs/LOG.md has what grades of one digit each did).
+"""
 
 import random
 from collections.abc import Sequence
@@ -10,24 +14,30 @@ from coevolve.construction.grammar import Operands
 EASY_PERCENTS: tuple[tuple[int, ...], ...] = ((50, 10), (25, 20, 75), (5, 15, 30, 40, 60), (12, 35, 45, 65, 85))
 CAP = 10**12
 
+Grades = tuple[tuple[int, int], ...]
+"""(least, greatest) of each size, the first at size 1."""
+LARGE: Grades = ((101, 299), (301, 999), (1001, 9999), (10001, 99999), (100001, 999999))
+ADDENDS: Grades = ((2, 9), (11, 19), (21, 49), (51, 99), *LARGE)
+FACTORS: Grades = ((2, 3), (4, 5), (6, 9), (11, 12), (13, 19), (21, 49), (51, 99), (101, 999), (1001, 9999))
+DIVISORS: Grades = ((2, 5), (6, 9), (10, 12), (13, 19), (20, 30), (31, 49), (51, 99), (101, 999), (1001, 3099))
+MODULI: Grades = ((3, 9), (11, 19), (21, 49), (51, 99), *LARGE)
+
 
 def addend(size: int, rng: random.Random) -> int:
-    """A number of `size` digits that does not end in 0; 2 to 9 at size 1."""
-    if size == 1:
-        return rng.randint(2, 9)
-    return rng.randrange(10 ** (size - 1), 10**size - 9, 10) + rng.randint(1, 9)
+    """A number of that size that does not end in 0."""
+    drawn = rng.randint(*ADDENDS[size - 1])
+    return drawn + 1 if drawn % 10 == 0 else drawn
 
 
 def factor(size: int, rng: random.Random) -> int:
-    """2-3, 4-9, 11-19, 21-99, then one digit more a size."""
-    more = 10 ** max(size - 3, 0)
-    low, high = {1: (2, 3), 2: (4, 9), 3: (11, 19), 4: (21, 99)}.get(size, (more + 1, 10 * more - 1))
-    return rng.randint(low, high)
+    """A multiplier of that size."""
+    return rng.randint(*FACTORS[size - 1])
 
 
 def divisors(size: int) -> Sequence[int]:
-    """The divisors of a size: 2-5, 6-12, 13-30, then up to ten times more."""
-    return {1: range(2, 6), 2: range(6, 13), 3: range(13, 31)}.get(size, range(31, 31 * 10 ** min(max(size - 3, 0), 2)))
+    """The divisors of a size."""
+    low, high = DIVISORS[size - 1]
+    return range(low, high + 1)
 
 
 def draw_addend(size: int, value: Fraction, rng: random.Random) -> Operands | None:
@@ -74,20 +84,15 @@ def draw_percent(size: int, value: Fraction, rng: random.Random) -> Operands | N
     return (str(rng.choice(fitting)),) if fitting else None
 
 
-def _digits_below(size: int) -> tuple[int, int]:
-    shortest = 10 ** max(size - 2, 0)
-    return shortest + 1, 10 * shortest - 1
-
-
 def draw_modulus(size: int, value: Fraction, rng: random.Random) -> Operands | None:
-    """A modulus smaller than the value: 3-9, 11-29, then one digit more a size."""
-    low, high = {1: (3, 9), 2: (11, 29)}.get(size, _digits_below(size))
+    """A modulus smaller than the value."""
+    low, high = MODULI[size - 1]
     return (str(rng.randint(low, min(high, floor(value) - 1))),) if value > low + 1 else None
 
 
 def draw_multiple(size: int, value: Fraction, rng: random.Random) -> Operands | None:
     """A number whose multiples are looked for near the value."""
-    low, high = {1: (3, 9), 2: (11, 19), 3: (21, 99)}.get(size, _digits_below(size))
+    low, high = MODULI[size - 1]
     return (str(rng.randint(low, high)),) if value > low else None
 
 
