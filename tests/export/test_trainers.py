@@ -55,7 +55,7 @@ def student(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def exports(runs: Path, benchmarks: Path, student: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("exports")
-    any_rate = ("format.pass_rate_above=-1", "format.pass_rate_below=2", "mix=even", "validation=0.3")
+    any_rate = ("format.pass_rate_above=-1", "format.pass_rate_below=2", "mix=even", "validation=0.5")
     for name in ("sft", "grpo"):
         words = (f"format={name}", *any_rate, f"student.tokenizer={student}", "student.total_tokens=4096")
         export(configured(runs, benchmarks, folder / name, *words), print)
