@@ -7,7 +7,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
-from coevolve.config_models import Config
+from coevolve.config_models import Config, Positive
 from coevolve.errors import ConfigError
 
 
@@ -20,6 +20,8 @@ class BenchConfig(Config):
     science_pairs: str | None
     planted: str | None
     """curation: a set with planted overlaps."""
+    rows: Positive | None
+    """export: candidate rows to make and audit."""
 
 
 def measure(config: BenchConfig) -> dict[str, Any]:
@@ -30,7 +32,8 @@ def measure(config: BenchConfig) -> dict[str, Any]:
     bench = _bench(config.section)
     if bench is None:
         raise ConfigError(f"section={config.section}: measures nothing; give one of {', '.join(sections(names))}")
-    given = {name: Path(text) if text else None for name, text in config.model_dump(exclude={"section"}).items()}
+    values = config.model_dump(exclude={"section"})
+    given = {name: Path(value) if isinstance(value, str) else value for name, value in values.items()}
     takes = signature(bench).parameters
     lacking = [name for name in takes if given.get(name) is None and takes[name].default is Parameter.empty]
     if lacking:

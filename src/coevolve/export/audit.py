@@ -12,6 +12,7 @@ from coevolve.errors import DataError, ToolError
 from coevolve.export.comparison import UNVERIFIED
 from coevolve.export.config import StudentConfig
 from coevolve.export.rows import Row
+from coevolve.export.targets import answer_text
 from coevolve.export.tokens import overlength
 from coevolve.harness_folder import load_harness
 from coevolve.skills import Skill
@@ -142,7 +143,7 @@ async def _fault(row: Row, verifiers: Verifiers) -> str | None:
     if row.target:
         grade = await verifiers.grade(domain, draft, row.target)
     else:
-        grade = await verifiers.compare(domain, draft, draft.answer.value)
+        grade = await verifiers.compare(domain, draft, answer_text(draft.answer))
     if grade.reason.startswith("infra"):
         raise ToolError(f"{row.key}: its gold could not be judged: {grade.reason}")
     if grade.verdict != "equal":
