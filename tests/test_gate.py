@@ -8,7 +8,9 @@ from coevolve.config import GateConfig
 from coevolve.evaluation.gate import accept, allowance
 from coevolve.evaluation.outcomes import Probe, Scores, TaskScore
 
-GATE = GateConfig(name="paper", cost_slope="1.5", cost_cap="1.5", cost_unit="usd", early_reject=False)
+GATE = GateConfig(
+    name="paper", z=None, cost_slope="1.5", cost_cap="1.5", cost_unit="usd", early_reject=False, noise_floor=False
+)
 
 
 def probe(correct: int, cost: int, valid: int = 150, complete: bool = True, violation: str | None = None) -> Probe:

@@ -6,9 +6,10 @@ from typing import NamedTuple, Protocol
 
 from coevolve.archive import Archive, Candidate, Status, Version
 from coevolve.config import RunConfig
-from coevolve.evaluation.gate import accept, beatable, reject_report
+from coevolve.evaluation.gate import beatable, reject_report
 from coevolve.evaluation.outcomes import Probe, Scores
-from coevolve.events import Scope, SolverMiss
+from coevolve.evaluation.paired import Verdict, judge
+from coevolve.events import REPEAT, Scope, SolverMiss
 from coevolve.harness import Harness
 from coevolve.skills import SkillProposal
 from coevolve.synthesis.batch import Batch
@@ -39,8 +40,11 @@ class Improvement(NamedTuple):
     test: InLoopTest | None = None
     baseline: Probe | None = None
     probes: tuple[Probe, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
     candidates: tuple[Candidate | None, ...] = ()
     proposals: tuple[Mapping[str, object], ...] = ()
+    repeat: Probe | None = None
+    """The baseline probed again (A/A), where the noise floor is asked for."""
 
 
 class Lab(Protocol):
@@ -121,17 +125,22 @@ async def improve(
         if proposed is None:
             break
         probe = await checked_evaluate_one_round(proposed, baseline, cohort, scope, lab, config)  # 26
+        verdict = judge(probe, baseline, config.gate)
         kept = None if proposed.harness is None else Candidate(harness=proposed.harness, tasks=probe.tasks)
         found = found._replace(
             probes=(*found.probes, probe),
+            verdicts=(*found.verdicts, verdict),
             candidates=(*found.candidates, kept),
             proposals=(*found.proposals, proposed.proposal),
         )
-        decision = accept(probe, baseline, config.gate)
-        if decision.accepted and proposed.harness is not None:  # 27
-            return found._replace(harness=proposed.harness, status="accepted")  # 28
-        report = reject_report(probe, baseline, decision, dict(proposed.proposal))
+        if verdict.decision.accepted and proposed.harness is not None:  # 27
+            found = found._replace(harness=proposed.harness, status="accepted")  # 28
+            break
+        report = reject_report(probe, baseline, verdict.decision, dict(proposed.proposal))
         found = found._replace(rejections=(*found.rejections, report))  # 30
+    if config.gate.noise_floor and baseline.complete:  # last, so that no candidate lacks the budget it costs
+        scope = Scope(round=n, phase="baseline", probe=REPEAT)
+        found = found._replace(repeat=await evaluate_one_round(online, cohort, scope, lab, config))
     return found
 
 

@@ -18,6 +18,9 @@ PHASES: tuple[Phase, ...] = (
     "reporting",
 )
 
+REPEAT = "baseline-repeat"
+"""The probe that measures the noise floor: the baseline again, with draws of its own."""
+
 Role = Literal["director", "extend", "revise", "verify", "solver", "meta_skill", "meta_harness", "acquisition"]
 
 Cause = Literal[
@@ -32,7 +35,7 @@ class Scope(Frozen):
     round: int
     phase: Phase
     probe: str = ""
-    """"" in production, `baseline`, or `candidate-1` … `candidate-3`."""
+    """"" in production, `baseline`, `candidate-1` … `candidate-3`, or `baseline-repeat` (A/A)."""
 
 
 class Event(Frozen):

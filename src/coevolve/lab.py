@@ -12,13 +12,23 @@ from coevolve.algorithm import Improvement, InLoopTest, Proposed
 from coevolve.archive import Version
 from coevolve.concurrency import finish_all
 from coevolve.config import RunConfig
-from coevolve.errors import CallFailed, CeilingReached, ConstraintViolation, ModelError, Stopped, ToolError
+from coevolve.errors import (
+    CallFailed,
+    CeilingReached,
+    ConstraintViolation,
+    ModelError,
+    Stopped,
+    ToolError,
+    UserError,
+)
 from coevolve.evaluation.outcomes import Probe, Scores
+from coevolve.evaluation.paired import judge
 from coevolve.evaluation.solver import score
 from coevolve.event_log import EventLog
 from coevolve.events import Event, Scope, SolverMiss
 from coevolve.harness import Harness, apply
 from coevolve.ledger import CallKey, evolution, generation, operators
+from coevolve.procedural.inert import inert_prompts
 from coevolve.skills import SkillProposal, admit
 from coevolve.synthesis.batch import Batch, Workshop
 from coevolve.synthesis.chain import trace_of
@@ -70,7 +80,7 @@ class ModelLab:
             return (await meta_skill(self.desk, key, harness, [miss], seen)).skills
         except (ModelError, CeilingReached):
             return ()
-        except Stopped as error:
+        except (Stopped, UserError) as error:
             batch.stop(error)
             return ()
 
@@ -142,8 +152,15 @@ class ModelLab:
             candidate, violation = apply(revised, proposal.edits, self.config.constraints), None
         except ConstraintViolation as error:
             candidate, violation = None, str(error)
+        plain["inert"] = self._inert(revised, candidate or revised)
+        if candidate and all(edit.kind == "prompt" and edit.name in plain["inert"] for edit in proposal.edits):
+            candidate, violation = None, "its prompt edits change nothing that the procedural model reads"
         self.emit(Event(kind="proposal", scope=scope, data={**plain, "violation": violation}))
         return Proposed(candidate, violation, plain)
+
+    def _inert(self, revised: Harness, candidate: Harness) -> list[str]:
+        played = [role for role in candidate.prompts if getattr(self.config.models, role).kind == "procedural"]
+        return inert_prompts(revised.prompts, candidate.prompts, played)
 
     async def close_probe(self, batch: Batch, retained: Sequence[Task]) -> Probe:
         """Score a probe's outputs after fallback, with its own generation cost."""
@@ -166,6 +183,7 @@ class ModelLab:
             microusd=cost.microusd,
             tokens=cost.tokens,
             tasks=tuple(retained),
+            ended_early=batch.ended_early,
         )
         record = probe.record()
         self.emit(Event(kind="probe", scope=scope, data={**record, "scores": brief(scores) if scores else None}))
@@ -193,9 +211,15 @@ class ModelLab:
         if outcome.baseline is not None:
             evaluations["baseline"] = outcome.baseline.record()
             evaluations["candidates"] = [
-                {**probe.record(), "proposal": dict(proposal)}
-                for probe, proposal in zip(outcome.probes, outcome.proposals, strict=True)
+                {**probe.record(), "verdict": verdict.record(), "proposal": dict(proposal)}
+                for probe, verdict, proposal in zip(outcome.probes, outcome.verdicts, outcome.proposals, strict=True)
             ]
+            for name, verdict in zip((probe.name for probe in outcome.probes), outcome.verdicts, strict=True):
+                scope = Scope(round=batch.scope.round, phase="candidate", probe=name)
+                self.emit(Event(kind="verdict", scope=scope, data=verdict.record()))
+            if outcome.repeat is not None:
+                would = judge(outcome.repeat, outcome.baseline, self.config.gate)
+                evaluations["baseline_repeat"] = {**outcome.repeat.record(), "verdict": would.record()}
         return self.version(
             version=parent.version + 1,
             round=batch.scope.round,
@@ -210,6 +234,7 @@ class ModelLab:
 
     def version(self, **fields: Any) -> Version:
         """A version with this run's hashes, the round's costs and the sizes of its logs."""
+        self.desk.calls.end_round()
         files = {"ledger": self.desk.calls.ledger.flush(), "events": self.log.flush()}
         return Version(
             fixed_hash=self.fixed_hash, config_hash=self.config_hash, costs=self._costs(), files=files, **fields

@@ -69,8 +69,16 @@ class Watch:
         elif event.kind == "accuracy":
             self._progress.show(accuracy=data["accuracy"]["all"])
         elif event.kind == "proposal":
-            edits = ", ".join(f"{edit['op']} {edit['kind']} {edit['name']}" for edit in data["edits"])
+            inert = set(data["inert"])
+            edits = ", ".join(
+                f"{edit['op']} {edit['kind']} {edit['name']}"
+                + (" (inert)" if edit["kind"] == "prompt" and edit["name"] in inert else "")
+                for edit in data["edits"]
+            )
             self.say(f"round {scope.round} {scope.probe}: {edits or 'no edit'}")
+        elif event.kind == "verdict" and (paired := data["paired"]) is not None:
+            error = "unknown" if paired["se"] is None else f"{100 * paired['se']:.1f}"
+            self.say(f"round {scope.round} {scope.probe}: {100 * paired['gain']:+.1f} points harder, paired SE {error}")
         elif event.kind == "warning":
             self.say(f"round {scope.round}: {data['message']}")
 

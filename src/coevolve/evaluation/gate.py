@@ -34,6 +34,8 @@ def accept(probe: Probe, baseline: Probe, gate: GateConfig) -> Decision:
     """Accept(e', e_o) of Eq. 5. Raises nothing: whatever cannot be compared is a reason against."""
     if probe.violation is not None:
         return Decision(False, (f"outside the constraints: {probe.violation}",))
+    if probe.ended_early:
+        return Decision(False, (f"less valid: ended early, Q could no longer reach {float(baseline.validity):.3f}",))
     if not (probe.complete and baseline.complete) or probe.scores is None or baseline.scores is None:
         return Decision(False, ("incomplete evaluation",))
     reasons = []

@@ -134,6 +134,8 @@ class Probe(NamedTuple):
     violation: str | None = None
     """Why the harness lies outside Gamma, if it does: then nothing was run."""
     tasks: tuple[Task, ...] = ()
+    ended_early: bool = False
+    """Ended because so many candidates were missing that it could no longer be as valid as the baseline."""
 
     @property
     def validity(self) -> Fraction:
@@ -146,6 +148,7 @@ class Probe(NamedTuple):
             "probe": self.name,
             "harness_id": self.harness_id,
             "complete": self.complete,
+            "ended_early": self.ended_early,
             "violation": self.violation,
             "cohort": self.cohort,
             "valid": self.valid,
