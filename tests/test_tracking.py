@@ -2,6 +2,8 @@
 
 import fcntl
 import json
+import os
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -14,7 +16,8 @@ import yaml
 
 from coevolve.config import TrackingConfig
 from coevolve.tracking import Store, Tracker
-from coevolve.tracking.reading import flatten, harness_diff, round_metrics, run_tags
+from coevolve.tracking.reading import flatten, harness_diff, registered_name, round_metrics, run_tags
+from coevolve.tracking.store import view
 
 ROW = {
     "round": 1,
@@ -41,6 +44,7 @@ def write_version(folder: Path, number: int) -> None:
     (version / "harness" / "prompts" / "extend.md").write_text(f"prompt of version {number}\n")
     (version / "tasks.jsonl").write_text('{"id": "m1"}\n')
     record = {"version": number, "round": number, "parents": [f"h{number - 1}"], "harness_id": f"h{number}"}
+    record["status"] = "accepted" if number == 1 else "online-only"
     (version / "version.json").write_text(json.dumps(record))
 
 
@@ -113,11 +117,29 @@ def test_links_open_the_chart_page_and_start_one_worker(tmp_path: Path) -> None:
     assert "--workers 1" in command
     assert page.endswith("#/experiments/7/runs?compareRunsMode=CHART&workflowType=machine_learning")
     assert len(Store.of("http://host:1/").links("7")) == 1
+    assert Store.of("http://host:1/").links("7", "by-ablation")[0].endswith("&viewStateShareKey=by-ablation")
+
+
+def test_the_view_that_the_link_opens_groups_a_sweeps_runs_by_ablation() -> None:
+    key, content = view("ablations-1a2b")
+    assert key == "by-ablation-ablations-1a2b"
+    assert json.loads(content) == {
+        "groupBy": {"aggregateFunction": "average", "groupByKeys": [{"mode": "tag", "groupByData": "ablation"}]},
+        "searchFilter": "tags.sweep = 'ablations-1a2b'",
+    }
+    assert json.loads(view("")[1])["searchFilter"] == ""
+
+
+def test_all_versions_of_a_run_share_a_registered_name() -> None:
+    assert registered_name("ablations", Path("/o/full-all-seed0")) == "ablations.full-all-seed0"
+    assert not set("/:") & set(registered_name("a/b", Path("/o/x:y")))
 
 
 def test_a_run_is_mirrored_round_by_round_and_again_without_doubling(tmp_path: Path) -> None:
     folder, place = tmp_path / "run", tmp_path / "tracking"
     write_run(folder, rounds=1)
+    place.mkdir()
+    (place / "mlflow.db.new").write_text("what a killed process left of a new store")
     tracker = Tracker(tracking(place), folder)
     tracker.start()
     wait_for_rounds(tracker, 1)
@@ -133,9 +155,14 @@ def test_a_run_is_mirrored_round_by_round_and_again_without_doubling(tmp_path: P
     assert ("accuracy/all", 0, 0.5) in first
     assert ("accuracy/all", 1, 0.5) in first
     stored = {str(path.relative_to(place)) for path in place.rglob("*") if path.is_file()}
-    for wanted in ("harness/v001/prompts/extend.md", "diffs/v001.diff", "versions/v000/tasks.jsonl", "events.jsonl"):
+    for wanted in (
+        "harness/v001/prompts/extend.md",
+        "diffs/v001.diff.txt",
+        "versions/v000/tasks.jsonl",
+        "events.jsonl",
+    ):
         assert any(path.endswith(wanted) for path in stored), wanted
-    diff = next(place.rglob("v001.diff")).read_text()
+    diff = next(place.rglob("v001.diff.txt")).read_text()
     assert "-prompt of version 0" in diff
     assert "+prompt of version 1" in diff
     state = json.loads((folder / "tracking.json").read_text())
@@ -149,6 +176,23 @@ def test_a_run_is_mirrored_round_by_round_and_again_without_doubling(tmp_path: P
     )
     assert again.returncode == 0, again.stderr
     assert points(place / "mlflow.db") == first
+    with sqlite3.connect(place / "mlflow.db") as connection:
+        made = connection.execute("select name, version, run_id from model_versions order by version").fetchall()
+        aliases = connection.execute("select alias, version from registered_model_aliases").fetchall()
+    assert [(name, version) for name, version, _ in made] == [("demo.run", 1), ("demo.run", 2)]
+    assert aliases == [("accepted", 2)]
+    fetch = "import sys, mlflow; print(mlflow.artifacts.download_artifacts(sys.argv[1]))"
+    environment = {**os.environ, "MLFLOW_TRACKING_URI": f"sqlite:///{place}/mlflow.db"}
+    for alias in ("accepted", "latest"):
+        got = subprocess.run(
+            [sys.executable, "-c", fetch, f"models:/demo.run@{alias}"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert got.returncode == 0, got.stderr
+        assert (Path(got.stdout.strip()) / "prompts" / "extend.md").read_text() == "prompt of version 1\n"
 
 
 def test_a_store_locked_by_another_process_delays_nothing_and_is_written_later(tmp_path: Path) -> None:
@@ -185,3 +229,34 @@ def test_tracking_off_starts_no_thread_and_leaves_no_file(tmp_path: Path) -> Non
     assert tracker.finish("FINISHED") is None
     assert tracker.links() == ()
     assert not list(tmp_path.iterdir())
+
+
+def outcome(outputs: Path, *words: str) -> tuple[str, list[dict[str, object]], float]:
+    """What a tiny run made: its tasks, its summary rows, and the seconds it took by its own account."""
+    tiny = ("experiment=machinery", "domain=math", "rounds=1", "seeds.per_domain=2", "ablation=task_only")
+    command = [sys.executable, "scripts/evolve.py", *tiny, f"outputs={outputs}", "name=run", *words]
+    done = subprocess.run(
+        command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    summary = json.loads((outputs / "run" / "summary.json").read_text())
+    return (outputs / "run/archive/v001/tasks.jsonl").read_text(), summary["rounds"], summary["wall_seconds"]
+
+
+@pytest.mark.slow
+def test_a_store_that_is_locked_gone_or_slow_changes_nothing_in_a_run(tmp_path: Path) -> None:
+    tasks, rows, seconds = outcome(tmp_path / "off", "tracking=off")
+    (tmp_path / "store").mkdir()
+    with socket.socket() as deaf, (tmp_path / "store" / "mlflow.db.lock").open("w") as lock:
+        deaf.bind(("127.0.0.1", 0))
+        deaf.listen()
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        places = {
+            "slow": f"http://127.0.0.1:{deaf.getsockname()[1]}",
+            "gone": "http://127.0.0.1:9",
+            "locked": str(tmp_path / "store"),
+        }
+        for name, place in places.items():
+            found = outcome(tmp_path / name, f"tracking.uri={place}")
+            assert (found[0], found[1]) == (tasks, rows), name
+            assert found[2] < 3 * seconds + 5, name

@@ -73,9 +73,17 @@ async def test_nothing_is_left_for_the_next_job(box: Sandbox) -> None:
     assert run.stdout == "3 True\n"
 
 
-async def test_hash_seeds_differ_between_fresh_boxes(box: Sandbox) -> None:
-    seen = {(await box.run("print(hash('coevolve'))", fresh=True)).stdout for _ in range(3)}
-    assert len(seen) > 1
+async def test_a_second_look_runs_under_another_hash_seed(box: Sandbox) -> None:
+    first = await box.run("print(hash('coevolve'))")
+    second = await box.run("print(hash('coevolve'))", second=True)
+    assert (first.outcome, second.outcome) == ("ok", "ok")
+    assert first.stdout != second.stdout
+
+
+async def test_the_hash_seed_of_second_looks_goes_on_changing(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("coevolve.sandbox.sandbox.SECOND_JOBS", 2)
+    seen = [(await box.run("print(hash('coevolve'))", second=True)).stdout for _ in range(5)]
+    assert len(set(seen)) > 1
 
 
 async def test_random_numbers_differ_between_jobs_of_one_box(box: Sandbox) -> None:

@@ -23,7 +23,7 @@ from coevolve.verifiers.exact.tokens import Unreadable
 HUNG_SECONDS = 3.0
 PEER_SECONDS = 5
 EXECUTIONS = 400
-FRESH = 20
+SECOND_LOOKS = 20
 WIDTH = 118
 
 SETTINGS = VerificationConfig(
@@ -199,11 +199,11 @@ async def _throughput(verifiers: Verifiers, math: Sequence[Pair], natural: Seque
         await verifiers.sandbox.run("print(0)")
     except UserError:
         return figures
-    for name, count, cold in (("pooled", EXECUTIONS, False), ("cold", FRESH, True)):
+    for name, count, second in (("pooled", EXECUTIONS, False), ("second", SECOND_LOOKS, True)):
         start = time.perf_counter()
         async with asyncio.TaskGroup() as group:
             for number in range(count):
-                group.create_task(verifiers.sandbox.run(f"print({number})", fresh=cold))
+                group.create_task(verifiers.sandbox.run(f"print({number})", second=second))
         figures[f"executions_per_second_{name}"] = round(count / (time.perf_counter() - start), 1)
     return figures
 

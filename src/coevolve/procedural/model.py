@@ -7,6 +7,7 @@ from typing import Any
 
 from coevolve.errors import CallFailed
 from coevolve.llm.base import ChatReply, ChatRequest, Usage
+from coevolve.procedural.acquisition import acquire
 from coevolve.procedural.director import direct
 from coevolve.procedural.extend import extend, revise
 from coevolve.procedural.meta_harness import meta_harness
@@ -21,8 +22,10 @@ ROLES: Mapping[str, Callable[[Asking], dict[str, Any]]] = {
     "verify": verify,
     "meta_skill": meta_skill,
     "meta_harness": meta_harness,
+    "acquisition": acquire,
 }
 BYTES_PER_TOKEN = 4
+PROCEDURAL = "procedural"
 
 
 class ProceduralModel:
@@ -31,7 +34,7 @@ class ProceduralModel:
     @property
     def name(self) -> str:
         """The name that ledgers, versions and tables carry."""
-        return "procedural"
+        return PROCEDURAL
 
     async def chat(self, request: ChatRequest) -> ChatReply:
         """Answer one role's request. Raises CallFailed where no role or payload can be read from it."""

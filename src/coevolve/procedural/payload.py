@@ -18,6 +18,11 @@ from coevolve.tasks import Answer, Draft, Tests
 TERSELY = re.compile(r"\btersely\b", re.IGNORECASE)
 
 
+def style_of(prompt: str) -> Style:
+    """The wording that a prompt asks for."""
+    return "terse" if TERSELY.search(prompt) else "verbose"
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
     """One request, read."""
@@ -29,7 +34,7 @@ class Asking:
     @property
     def style(self) -> Style:
         """The wording the role's prompt asks for, where a skill's hint leaves it open."""
-        return "terse" if TERSELY.search(self.prompt) else "verbose"
+        return style_of(self.prompt)
 
 
 @dataclass(frozen=True, slots=True)

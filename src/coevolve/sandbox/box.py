@@ -53,8 +53,10 @@ class Ended(NamedTuple):
 class Box:
     """A running box. Not safe for two threads at once; `destroy` may come from any thread."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, second: bool = False) -> None:
+        """`second`: kept for second looks at programs that ran in another box."""
         self.plan = plan
+        self.second = second
         self.jobs = 0
         self.dead = False
         kind = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM

@@ -19,6 +19,8 @@ T = TypeVar("T")
 
 JOBS_A_BOX = 1000
 """A pooled box is replaced after so many jobs."""
+SECOND_JOBS = 50
+"""The same for boxes of second looks, so that the hash seed of those goes on changing."""
 
 
 class SandboxRefused(UserError):
@@ -39,7 +41,7 @@ class Sandbox:
         self._threads = ThreadPoolExecutor(config.sandbox_processes, "sandbox")
         self._lock = threading.Lock()
         self._choosing = threading.Lock()
-        self._idle: list[Box] = []
+        self._idle: dict[bool, list[Box]] = {False: [], True: []}
         self._plan: Plan | None = None
         self._closed = False
 
@@ -75,10 +77,10 @@ class Sandbox:
         """`bubblewrap`, `landlock` or `unsafe`. Raises SandboxRefused."""
         return (await self._threaded(lambda held: self.plan())).kind
 
-    async def run(self, source: str, stdin: str = "", *, seconds: float | None = None, fresh: bool = False) -> Run:
-        """Run a program; `fresh` in a box of its own (another hash seed), else in a fresh process of a pooled box."""
+    async def run(self, source: str, stdin: str = "", *, seconds: float | None = None, second: bool = False) -> Run:
+        """Run a program in a fresh process; `second`: in another box than a first look, so under another hash seed."""
         limits = self.limits if seconds is None else self.limits._replace(case_seconds=seconds)
-        return await self._threaded(lambda held: programs.one(self._take(held, fresh), source, stdin, limits))
+        return await self._threaded(lambda held: programs.one(self._take(held, second), source, stdin, limits))
 
     async def runs(self, source: str, inputs: Sequence[str], *, seconds: float | None = None) -> list[Run]:
         """Run a program once an input; the first run that is not `ok`, or the suite's limit, ends the row."""
@@ -86,11 +88,11 @@ class Sandbox:
         return await self._threaded(lambda held: programs.many(self._take(held), source, inputs, limits))
 
     async def calls(
-        self, source: str, wanted: Sequence[Call], *, seconds: float | None = None, fresh: bool = False
+        self, source: str, wanted: Sequence[Call], *, seconds: float | None = None, second: bool = False
     ) -> list[Returned]:
         """Define a program once and make calls on it; the answers end with the first that ends the process."""
         limits = self.limits if seconds is None else self.limits._replace(case_seconds=seconds)
-        return await self._threaded(lambda held: exchange.calls(self._take(held, fresh), source, wanted, limits))
+        return await self._threaded(lambda held: exchange.calls(self._take(held, second), source, wanted, limits))
 
     async def examine(self, source: str, checker: Checker, *, seconds: float | None = None) -> Examined:
         """Judge a program by a task's own test code, the two in different boxes."""
@@ -103,7 +105,7 @@ class Sandbox:
         """End every box; calling it twice is harmless."""
         self._closed = True
         with self._lock:
-            boxes, self._idle = self._idle, []
+            boxes, self._idle = [*self._idle[False], *self._idle[True]], {False: [], True: []}
         for box in boxes:
             box.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -130,21 +132,19 @@ class Sandbox:
             for box in held:
                 self._give_back(box)
 
-    def _take(self, held: list[Box], fresh: bool = False) -> Box:
+    def _take(self, held: list[Box], second: bool = False) -> Box:
         plan = self.plan()
         with self._lock:
-            box = None if fresh or not self._idle else self._idle.pop()
-        box = box or Box(plan)
-        if fresh:
-            box.jobs = JOBS_A_BOX
+            box = self._idle[second].pop() if self._idle[second] else None
+        box = box or Box(plan, second)
         held.append(box)
         return box
 
     def _give_back(self, box: Box) -> None:
-        if not box.dead and box.jobs < JOBS_A_BOX and not self._closed:
+        if not box.dead and box.jobs < (SECOND_JOBS if box.second else JOBS_A_BOX) and not self._closed:
             with self._lock:
-                if len(self._idle) < 2 * self.config.sandbox_processes:
-                    self._idle.append(box)
+                if len(self._idle[box.second]) < 2 * self.config.sandbox_processes:
+                    self._idle[box.second].append(box)
                     return
         box.close()
 

@@ -29,5 +29,5 @@ def track(folder: Path, place: str | None) -> list[str]:
         "FINISHED" if complete else "KILLED"
     )
     return [f"written: {state['rounds']} rounds and {len(state['versions'])} versions of {folder}"] + [
-        f"  {line}" for line in Store.of(place).links(state["experiment_id"])
+        f"  {line}" for line in Store.of(place).links(state["experiment_id"], state["view"])
     ]

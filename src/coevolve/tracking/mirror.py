@@ -6,29 +6,32 @@ Idempotent: what was written stands in `tracking.json` of the run folder, and a 
 
 import fcntl
 import json
-import shutil
-import subprocess
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
+import mlflow
 from mlflow import MlflowClient
 from mlflow.entities import Metric, Param, RunTag
 
+from coevolve.commit import code_commit
 from coevolve.errors import ToolError, boundary
 from coevolve.tracking.reading import (
     flatten,
     harness_diff,
     parent_of,
     read_config,
+    read_record,
     read_summary,
+    registered_name,
     round_metrics,
     run_tags,
     versions,
 )
-from coevolve.tracking.store import Store
+from coevolve.tracking.registry import register
+from coevolve.tracking.store import VIEW_TAG, Store, view
 
 Status = Literal["FINISHED", "FAILED", "KILLED"]
 PARAM_CHARS = 6000
@@ -47,12 +50,24 @@ def locked(path: Path) -> Iterator[None]:
 def open_experiment(store: Store, name: str) -> tuple[MlflowClient, str]:
     """A client and the id of the experiment `name`, made where it is missing.
 
-    Two processes that create one SQLite store at the same time destroy it, hence the lock.
+    Two processes that create one SQLite store at the same time destroy it, hence the lock; so does the end of the one
+    that creates it, hence a file beside it that takes its name when it is whole.
     """
     if store.root is None:
         return _experiment(store, name)
     with locked(store.root / "mlflow.db.lock"):
+        _create_whole(store.root / "mlflow.db")
         return _experiment(store, name)
+
+
+def _create_whole(database: Path) -> None:
+    if database.exists():
+        return
+    for left in database.parent.glob(f"{database.name}.new*"):
+        left.unlink()
+    fresh = database.with_name(f"{database.name}.new")
+    MlflowClient(f"sqlite:///{fresh}").search_experiments(max_results=1)
+    fresh.replace(database)
 
 
 def _experiment(store: Store, name: str) -> tuple[MlflowClient, str]:
@@ -77,9 +92,11 @@ class Mirror:
     def sync(self, status: Status | None) -> dict[str, Any]:
         """Write what is missing; `status` ends the MLflow run. Returns the state. Raises ToolError."""
         with boundary(ToolError, f"MLflow at {self._store.uri}"), locked(self.folder / "tracking.lock"):
+            mlflow.set_tracking_uri(self._store.uri)  # of this process, which has no other store
             client, experiment_id = open_experiment(self._store, self._experiment_name)
             self._state = self._load(client, experiment_id)
             run = self._state["run"]
+            self._share_view(client, experiment_id)
             self._rounds(client, run)
             for version in versions(self.folder):
                 if version.name not in self._state["versions"]:
@@ -111,10 +128,17 @@ class Mirror:
     def _create(self, client: MlflowClient, experiment_id: str) -> str:
         config = read_config(self.folder)
         tags = run_tags(self.folder, config, self._state["sweep"])
-        tags |= {"git_sha": _git_sha(), "token": self._state["token"]}
+        tags |= {"git_sha": code_commit(), "token": self._state["token"]}
         run: str = client.create_run(experiment_id, tags=tags, run_name=self.folder.name).info.run_id
         client.log_batch(run, params=[Param(key, text[:PARAM_CHARS]) for key, text in flatten(config)])
         return run
+
+    def _share_view(self, client: MlflowClient, experiment_id: str) -> None:
+        """Keep the chart page's grouping with the experiment, so that one link opens it."""
+        key, content = view(self._state["sweep"])
+        if self._state.get("view") != key:
+            client.set_experiment_tag(experiment_id, f"{VIEW_TAG}{key}", content)
+            self._save(view=key)
 
     def _rounds(self, client: MlflowClient, run: str) -> None:
         rows, first = read_summary(self.folder)["rounds"], self._state["rounds"]
@@ -133,9 +157,11 @@ class Mirror:
     def _version(self, client: MlflowClient, run: str, version: Path) -> None:
         name = version.name
         client.log_artifacts(run, str(version / "harness"), f"harness/{name}")
-        client.log_text(run, harness_diff(parent_of(version), version / "harness"), f"diffs/{name}.diff")
+        client.log_text(run, harness_diff(parent_of(version), version / "harness"), f"diffs/{name}.diff.txt")
         for file in ("tasks.jsonl", "version.json"):
             client.log_artifact(run, str(version / file), f"versions/{name}")
+        family = registered_name(str(read_config(self.folder).get("experiment", "")), self.folder)
+        register(client, run, family, version, read_record(version))
         self._save(versions=[*self._state["versions"], name])
 
     def _end(self, client: MlflowClient, run: str, status: Status) -> None:
@@ -150,11 +176,3 @@ class Mirror:
         fresh = self._state_path.with_suffix(".new")
         fresh.write_text(json.dumps(self._state))
         fresh.replace(self._state_path)
-
-
-def _git_sha() -> str:
-    git = shutil.which("git")
-    if git is None:
-        return ""
-    command = [git, "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()

@@ -86,6 +86,11 @@ def run_tags(folder: Path, config: Mapping[str, Any], sweep: str) -> dict[str, s
     return {**tags, "sweep": sweep, "folder": str(folder)}
 
 
+def registered_name(experiment: str, folder: Path) -> str:
+    """The name that all harness versions of a run folder share; parallel runs thus never meet at an alias."""
+    return f"{experiment}.{folder.name}".replace("/", ".").replace(":", ".")
+
+
 def versions(folder: Path) -> list[Path]:
     """Folders of the archived versions, oldest first."""
     return sorted(path.parent for path in folder.glob("archive/v*/version.json"))
@@ -103,12 +108,13 @@ def harness_diff(old: Path | None, new: Path) -> str:
 
 def parent_of(version: Path) -> Path | None:
     """The harness folder of an archived version's first parent: the newest earlier version that holds that harness."""
-    wanted = (_record(version).get("parents") or [None])[0]
+    wanted = (read_record(version).get("parents") or [None])[0]
     earlier = [path for path in sorted(version.parent.glob("v*"), reverse=True) if path.name < version.name]
-    return next((path / "harness" for path in earlier if _record(path).get("harness_id") == wanted), None)
+    return next((path / "harness" for path in earlier if read_record(path).get("harness_id") == wanted), None)
 
 
-def _record(version: Path) -> dict[str, Any]:
+def read_record(version: Path) -> dict[str, Any]:
+    """version.json of an archived version."""
     record: dict[str, Any] = json.loads((version / "version.json").read_text())
     return record
 

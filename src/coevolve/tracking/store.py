@@ -1,10 +1,20 @@
 """Where MLflow keeps its data: a folder with one SQLite file, or a server's address."""
 
+import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 CHART = "runs?compareRunsMode=CHART&workflowType=machine_learning"
+VIEW_TAG = "mlflow.sharedViewState."
+"""Experiment tag under which MLflow keeps a shared view of the chart page."""
+
+
+def view(sweep: str) -> tuple[str, str]:
+    """Key and content of the view in which the chart page opens: runs (of the sweep) grouped by ablation."""
+    grouped = {"aggregateFunction": "average", "groupByKeys": [{"mode": "tag", "groupByData": "ablation"}]}
+    content = {"groupBy": grouped, "searchFilter": f"tags.sweep = '{sweep}'" if sweep else ""}
+    return f"by-ablation-{sweep}" if sweep else "by-ablation", json.dumps(content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +36,9 @@ class Store:
         """The absolute artifact address of an experiment; None leaves it to the server."""
         return (self.root / "artifacts" / experiment).as_uri() if self.root else None
 
-    def links(self, experiment_id: str) -> tuple[str, ...]:
-        """What to run and open: the server's command where there is none yet, and the chart page."""
-        page = f"#/experiments/{experiment_id}/{CHART}"
+    def links(self, experiment_id: str, shared: str = "") -> tuple[str, ...]:
+        """What to run and open: the server's command where there is none yet, and the chart page in view `shared`."""
+        page = f"#/experiments/{experiment_id}/{CHART}" + (f"&viewStateShareKey={shared}" if shared else "")
         if self.uri.startswith("http"):
             return (f"{self.uri.rstrip('/')}/{page}",)
         mlflow = Path(sys.executable).with_name("mlflow")

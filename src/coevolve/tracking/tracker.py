@@ -33,6 +33,7 @@ class Tracker:
         self._config = config
         self._folder = folder.absolute()
         self._store = Store.of(config.uri)
+        self._sweep = os.environ.get("COEVOLVE_SWEEP", "")
         self._wake = threading.Event()
         self._done = threading.Event()
         self._status: str | None = None
@@ -47,6 +48,7 @@ class Tracker:
     def start(self) -> None:
         """Begin; the MLflow run appears as soon as the store answers."""
         if self._config.enabled:
+            self._keep_sweep()
             self._thread.start()
             self._wake.set()
 
@@ -70,7 +72,13 @@ class Tracker:
 
     def links(self) -> tuple[str, ...]:
         """Commands and addresses that show this run's experiment; empty while nothing is written."""
-        return self._store.links(self.state["experiment_id"]) if self.state else ()
+        return self._store.links(self.state["experiment_id"], self.state.get("view", "")) if self.state else ()
+
+    def _keep_sweep(self) -> None:
+        """Leave the sweep's name in the folder, so that it is known when the folder is written later."""
+        path = self._folder / "tracking.json"
+        if self._sweep and not path.exists():
+            path.write_text(json.dumps({"sweep": self._sweep}))
 
     def _left_by_an_earlier_process(self) -> dict[str, Any]:
         path = self._folder / "tracking.json"
@@ -114,9 +122,16 @@ class Tracker:
         self.state = answer["state"]
 
     def _launch(self) -> subprocess.Popen[str]:
-        sweep = os.environ.get("COEVOLVE_SWEEP", "")
         place = self._store.uri if self._store.root is None else str(self._store.root)
-        command = [sys.executable, "-m", "coevolve.tracking", str(self._folder), place, self._config.experiment, sweep]
+        command = [
+            sys.executable,
+            "-m",
+            "coevolve.tracking",
+            str(self._folder),
+            place,
+            self._config.experiment,
+            self._sweep,
+        ]
         with (self._folder / "tracking.log").open("a") as log:
             return subprocess.Popen(
                 command,

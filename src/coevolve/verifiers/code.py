@@ -85,8 +85,8 @@ class CodeVerifier(TypedVerifier):
         if tests is not None and tests.kind == "call_output" and tests.call:
             call = Call("eval", tests.call.strip())
             seen = [
-                (await self.tools.sandbox.calls(tests.setup + tests.code, [call], fresh=fresh))[-1]
-                for fresh in (False, True)
+                (await self.tools.sandbox.calls(tests.setup + tests.code, [call], second=second))[-1]
+                for second in (False, True)
             ]
             for given in seen:
                 if given.outcome == "infra":

@@ -31,7 +31,7 @@ async def program_check(verifier: Compares, draft: Draft, tools: Tools) -> SelfC
     grade = await verifier.compare(draft, printed)
     if grade.verdict != "equal":
         return _refused("wrong_reference", f"the program prints {printed[:120]!r}: {grade.verdict} {grade.reason}")
-    second = await tools.sandbox.run(draft.program, fresh=True)
+    second = await tools.sandbox.run(draft.program, second=True)
     if second.outcome == "ok" and _last_line(second.stdout) != printed:
         again = await verifier.compare(draft, _last_line(second.stdout))
         if again.verdict != "equal":

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from coevolve.tasks import Draft
@@ -54,12 +55,16 @@ class ScienceVerifier(TypedVerifier):
 
 def asks_for_unit(draft: Draft) -> bool:
     """Whether the question itself fixes the unit (`in m/s`, `(J)`, `how many litres`): then a bare number may stand."""
-    unit = draft.answer.unit or _own_unit(draft.answer.value)
+    return _asks_for(draft.question, draft.answer.unit or _own_unit(draft.answer.value))
+
+
+@lru_cache(maxsize=4096)
+def _asks_for(question: str, unit: str) -> bool:
     wanted = _read(unit)
     if not unit or wanted is None:
-        return bool(unit) and unit in draft.question
-    for found in ASKED_IN.finditer(draft.question):
-        ahead = re.split(r"[?!;]|\.\s|\.\Z", draft.question[found.end() : found.end() + AHEAD])[0]
+        return bool(unit) and unit in question
+    for found in ASKED_IN.finditer(question):
+        ahead = re.split(r"[?!;]|\.\s|\.\Z", question[found.end() : found.end() + AHEAD])[0]
         tokens = ahead.split(" ")
         for count in range(1, min(7, len(tokens)) + 1):
             if _read(" ".join(tokens[:count]).strip(" ,.)]:")) == wanted:
@@ -74,6 +79,7 @@ def _own_unit(value: str) -> str:
         return ""
 
 
+@lru_cache(maxsize=4096)
 def _read(text: str) -> units.Unit | None:
     try:
         return units.read(notation.clean(text))

@@ -31,11 +31,11 @@ ALONE = _table("""
     dyn=dyne erg=erg P=poise lbf=force_pound inches=inch ppm=ppm hectare=hectare ha=hectare acre=acre ton=ton
     tonne=metric_ton t=metric_ton Rydberg=rydberg mu_B=bohr_magneton
 """)
-LONG = frozenset(
+LONG = frozenset(PREFIXED.values()) | frozenset(
     """
-    meter metre second gram newton joule watt pascal volt ampere farad henry tesla weber hertz kelvin mole
-    coulomb calorie liter litre ohm bar siemens lumen lux candela becquerel curie gray sievert radian byte
-    barn dalton parsec
+    meter metre second gram newton joule watt pascal volt ampere farad henry tesla weber hertz kelvin mole coulomb
+    calorie liter litre ohm bar siemens lumen lux candela becquerel curie gray sievert radian byte barn dalton
+    parsec
     """.split()
 )
 LONG_ALONE = frozenset(
@@ -101,7 +101,7 @@ def _long_name(word: str) -> str | None:
         if form in ("degC", "degF") or form in LONG_ALONE:
             return form
         for long in ("", *PREFIXES.values(), "deka"):
-            if word.startswith(long) and form.removeprefix(long) in LONG | set(PREFIXED.values()):
+            if word.startswith(long) and form.removeprefix(long) in LONG:
                 return form
     return None
 
