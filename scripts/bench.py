@@ -2,8 +2,11 @@
 
 import json
 
-from coevolve.bench import BenchConfig, measure
-from coevolve.build import entry
+from coevolve.interrupts import loading
+
+with loading():
+    from coevolve.bench import BenchConfig, measure
+    from coevolve.build import entry
 
 
 def main(config: BenchConfig) -> int:

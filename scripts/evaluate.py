@@ -2,9 +2,12 @@
 
 import sys
 
-from coevolve.benchmark.config import EvaluateConfig
-from coevolve.benchmark.job import evaluate
-from coevolve.build import entry
+from coevolve.interrupts import loading
+
+with loading():
+    from coevolve.benchmark.config import EvaluateConfig
+    from coevolve.benchmark.job import evaluate
+    from coevolve.build import entry
 
 
 def main(config: EvaluateConfig) -> int:

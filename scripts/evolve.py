@@ -1,7 +1,10 @@
 """Runs Algorithm 1, or goes on with an interrupted run: python scripts/evolve.py experiment=demo [key=value …]."""
 
-from coevolve.build import entry
-from coevolve.config import RunConfig
+from coevolve.interrupts import loading
+
+with loading():
+    from coevolve.build import entry
+    from coevolve.config import RunConfig
 
 
 def main(config: RunConfig) -> int:

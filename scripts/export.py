@@ -2,9 +2,12 @@
 
 import sys
 
-from coevolve.build import entry
-from coevolve.export.config import ExportConfig
-from coevolve.export.job import export
+from coevolve.interrupts import loading
+
+with loading():
+    from coevolve.build import entry
+    from coevolve.export.config import ExportConfig
+    from coevolve.export.job import export
 
 
 def main(config: ExportConfig) -> int:

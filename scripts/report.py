@@ -1,7 +1,10 @@
 """Tables 5-8 and Figures 2a, 4, 5, 6 from tracked runs: python scripts/report.py runs=<folder or experiment>."""
 
-from coevolve.build import entry
-from coevolve.report.settings import ReportConfig
+from coevolve.interrupts import loading
+
+with loading():
+    from coevolve.build import entry
+    from coevolve.report.settings import ReportConfig
 
 
 def main(config: ReportConfig) -> int:

@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
-from coevolve.build import entry
-from coevolve.tracking.later import TrackConfig, track
+from coevolve.interrupts import loading
+
+with loading():
+    from coevolve.build import entry
+    from coevolve.tracking.later import TrackConfig, track
 
 
 def main(config: TrackConfig) -> int:

@@ -2,8 +2,11 @@
 
 import sys
 
-from coevolve.build import entry
-from coevolve.transfer_config import TransferConfig
+from coevolve.interrupts import loading
+
+with loading():
+    from coevolve.build import entry
+    from coevolve.transfer_config import TransferConfig
 
 
 def main(config: TransferConfig) -> int:

@@ -27,6 +27,13 @@ OPTIONS = [option for option in ALL_OPTIONS if not option.startswith((*EXPORT_GR
 PRICE_UNKNOWN = {"models=openai_compatible", "models=paper", "solver=openai"}
 
 
+LAUNCHERS = {
+    "execution=joblib": "hydra_plugins.hydra_joblib_launcher",
+    "execution=ray": "hydra_plugins.hydra_ray_launcher",
+    "execution=slurm": "hydra_plugins.hydra_submitit_launcher",
+}
+
+
 def configured(*overrides: str) -> RunConfig:
     return load(compose(*overrides), RunConfig)
 
@@ -38,6 +45,8 @@ def run_script(name: str, *arguments: str, cwd: Path = REPOSITORY) -> subprocess
 
 @pytest.mark.parametrize("option", OPTIONS)
 def test_every_option_composes_and_validates(option: str) -> None:
+    if option in LAUNCHERS:
+        pytest.importorskip(LAUNCHERS[option])
     tokens = ["gate.cost_unit=tokens"] if option in PRICE_UNKNOWN else []
     config = configured(option, *tokens)
     group, _, name = option.partition("=")
@@ -143,6 +152,7 @@ def test_a_run_name_stays_below_outputs(name: str) -> None:
         ("gate.cost_cap=null", "gate.cost_cap"),
         ("ablation.name=most", "Input should be 'task_only'"),
         ("budget.candidates=4", "less than or equal to 3"),
+        ("+models.attempt.temperature=0.2", "models.attempt.temperature: unknown key"),
     ],
 )
 def test_a_wrong_value_is_refused_by_name(override: str, said: str) -> None:

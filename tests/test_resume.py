@@ -60,6 +60,8 @@ def check_whole(run: Path) -> None:
     )
     ledger = Counter(json.loads(line)["call"] for line in (run / "ledger.jsonl").read_text().splitlines())
     assert max(journaled.values()) == 1, "a finished call was paid for twice"
+    outcomes = Counter(json.loads(line)["outcome"] for line in (run / "ledger.jsonl").read_text().splitlines())
+    assert outcomes["unused"] == 0, "the resumed run took another course than the one that was paid for"
     assert ledger == journaled
     for version in versions:
         record = json.loads((run / "archive" / version / "version.json").read_text())

@@ -6,6 +6,7 @@ Hydra composes, pydantic decides: `load` validates once and nothing below it see
 import hashlib
 import io
 import os
+import shutil
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +38,7 @@ FREE_MAPPINGS = ("seeds.columns", "seeds.defaults", "benchmark.columns", "benchm
 """Mappings whose keys are the user's own; Hydra would want a plus sign before each."""
 SHORT: Mapping[str, Mapping[str, str]] = {"curate": {"seeds": "seeds.paths"}}
 """Command -> short key -> key: Hydra takes the name of a group for a choice of its options."""
-LISTS = ("harness", "apart_from")
+LISTS = ("harness", "apart_from", "runs", "seeds.paths", "benchmarks")
 """Keys whose value may be several words by comma."""
 
 
@@ -103,6 +104,7 @@ def entry(main: Callable[[C], int], kind: type[C], config_name: ConfigName = "co
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises instead of printing and exiting
     sys.argv[1:] = _freed(_meant(sys.argv[1:], config_name))
     _check_flags()
+    _check_launcher(sys.argv[1:])
     if {"-m", "--multirun"} & set(sys.argv[1:]):
         os.environ.setdefault(SWEEP_VARIABLE, sweep_name(sys.argv[1:]))
     codes: list[int] = []
@@ -206,10 +208,20 @@ def _check_flags() -> None:
     said = io.StringIO()
     try:
         with redirect_stderr(said):
-            get_args_parser().parse_args([word for word in sys.argv[1:] if word != "--version"])
+            given = get_args_parser().parse_args([word for word in sys.argv[1:] if word != "--version"])
     except SystemExit:
         last = said.getvalue().strip().rpartition("\n")[2]
         _say(f"{last.rpartition('error: ')[2]} (keys are given as key=value)")
+        sys.exit(2)
+    if given.multirun and given.cfg:
+        _say("--cfg shows one run's configuration: leave -m out")
+        sys.exit(2)
+
+
+def _check_launcher(words: Sequence[str]) -> None:
+    """Refuse Slurm where there is none; what submitit says there is a traceback."""
+    if {"-m", "--multirun"} & set(words) and "execution=slurm" in words and shutil.which("srun") is None:
+        _say("execution=slurm: there is no srun here; start the sweep where Slurm is, or take execution=local")
         sys.exit(2)
 
 

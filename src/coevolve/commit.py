@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def code_commit() -> str:
-    """The commit (12 hex digits) of the checkout that tracks this file, with `-dirty` when tracked files differ from it.
+    """The commit (12 hex digits) of the checkout that tracks this file, with `-dirty` when its files differ from it.
 
     Empty for an installed package, also one that lies inside somebody else's repository.
     """

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from coevolve.config_models import Config, Count, ModelsConfig, Positive, SolverConfig, VllmConfig
+from coevolve.config_models import Config, Count, ModelConfig, ModelsConfig, Positive, SolverConfig, VllmConfig
 
 Domain = Literal["math", "coding", "science"]
 DecimalText = Annotated[str, BeforeValidator(lambda value: f"{value}"), Field(pattern=r"^\d+(\.\d+)?$")]
@@ -57,7 +57,9 @@ class BudgetConfig(Config):
 class GateConfig(Config):
     """Eq. 5's coefficients, fixed before search."""
 
-    name: Literal["paper"]
+    name: Literal["paper", "paired"]
+    z: DecimalText | None
+    """gate=paired: how many paired standard errors the gain in difficulty must exceed; null otherwise."""
     cost_slope: DecimalText
     """Cost-growth coefficient (paper: 1.5)."""
     cost_cap: DecimalText
@@ -65,6 +67,8 @@ class GateConfig(Config):
     cost_unit: Literal["usd", "tokens"]
     early_reject: bool
     """End a probe as soon as its validity can no longer reach the baseline's."""
+    noise_floor: bool
+    """Probe the baseline a second time after the search (A/A), with draws of its own; it decides nothing."""
 
 
 class ConstraintsConfig(Config):
@@ -100,9 +104,11 @@ class ScreenConfig(Config):
 class SeedsConfig(Config):
     """Where the original seeds come from."""
 
-    source: Literal["bundled", "file", "huggingface", "reasoning_gym"]
+    source: Literal["bundled", "file", "huggingface", "reasoning_gym", "curated"]
     path: str | None
-    """file: JSONL, CSV or Parquet; huggingface: dataset folder or name."""
+    """file: JSONL, CSV or Parquet; huggingface: dataset folder or name; curated: folder of scripts/curate.py."""
+    harness: Literal["shipped", "curated"]
+    """H_0: the one that comes with the package, or the curated folder's."""
     split: str | None
     config_name: str | None
     columns: dict[str, str]
@@ -146,10 +152,11 @@ class TrackingConfig(Config):
     every_seconds: float = Field(gt=0)
 
 
-class ExecutionConfig(Config):
-    """Where the work runs."""
+class ReplayConfig(Config):
+    """Replaying a recorded run (`models=replay`)."""
 
-    kind: Literal["local"]
+    path: str | None
+    """The recorded run's folder (its config.yaml and journal/); null = models answer."""
 
 
 class DomainConfig(Config):
@@ -186,13 +193,23 @@ class RunConfig(Config):
     verification: VerificationConfig
     tracking: TrackingConfig
     vllm: VllmConfig
-    execution: ExecutionConfig
+    replay: ReplayConfig
+
+    @model_validator(mode="after")
+    def _z_belongs_to_the_paired_gate(self) -> "RunConfig":
+        if (self.gate.name == "paired") != (self.gate.z is not None):
+            raise ValueError(
+                f"gate.z={self.gate.z} under gate={self.gate.name}: the paired gate needs it, no other has it"
+            )
+        return self
 
     @model_validator(mode="after")
     def _usd_needs_prices(self) -> "RunConfig":
         roles = [self.models.director, self.models.extend, self.models.revise, *self.models.verify]
-        roles += [self.models.attempt, self.models.meta_skill, self.models.meta_harness]
-        priced = all(m.kind == "solver" or m.price.known for m in roles) and self.solver.price.known
+        roles += [self.models.meta_skill, self.models.meta_harness]
+        if isinstance(self.models.attempt, ModelConfig):
+            roles.append(self.models.attempt)
+        priced = all(model.price.known for model in roles) and self.solver.price.known
         budget = self.budget
         caps = [c for c in ("generation", "evaluation", "chain", "total") if getattr(budget, c).usd is not None]
         if not priced and caps:

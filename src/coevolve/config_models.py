@@ -5,10 +5,12 @@ No defaults: every value lives in conf/.
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 Positive = Annotated[int, Field(gt=0)]
 Count = Annotated[int, Field(ge=0)]
+Word = Annotated[str, BeforeValidator(lambda value: f"{value}" if type(value) in (int, float) else value)]
+"""A text; a number is taken as it was written."""
 
 
 class Config(BaseModel):
@@ -51,8 +53,7 @@ class FlowConfig(Config):
 class ModelConfig(Config):
     """One model endpoint as one role uses it."""
 
-    kind: Literal["procedural", "openai", "vllm", "embedded", "scripted", "solver"]
-    """`solver` = whatever the solver is (the embedded default's own attempt inside Verify)."""
+    kind: Literal["procedural", "openai", "vllm", "embedded", "scripted"]
     name: str
     """Model name at the endpoint."""
     base_url: str | None
@@ -68,6 +69,12 @@ class ModelConfig(Config):
     flow: FlowConfig
 
 
+class SolverSeat(Config):
+    """The solver itself as the generating model's own attempt; model, sampling and price are those of `solver`."""
+
+    kind: Literal["solver"]
+
+
 class ModelsConfig(Config):
     """Which model plays which role (Appendix F.1); `base_url`, `model`, `key_env` and `price` set every role's own."""
 
@@ -81,7 +88,7 @@ class ModelsConfig(Config):
     revise: ModelConfig
     verify: list[ModelConfig] = Field(min_length=1)
     """The Verify ensemble."""
-    attempt: ModelConfig
+    attempt: Annotated[ModelConfig | SolverSeat, Field(discriminator="kind")]
     """The generating model's own attempt inside Verify."""
     meta_skill: ModelConfig
     meta_harness: ModelConfig
@@ -125,5 +132,5 @@ class VllmConfig(Config):
     max_model_len: Positive | None
     """Most tokens of prompt and reply together; null = the model's own limit."""
     startup_seconds: float = Field(gt=0)
-    arguments: list[str]
+    arguments: list[Word]
     """Further arguments of the server, as on its command line."""

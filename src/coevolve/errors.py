@@ -64,6 +64,7 @@ class CeilingReached(CoevolveError):
     def __init__(self, scope: str, what: str) -> None:
         super().__init__(f"{scope} ceiling reached: {what}")
         self.scope = scope
+        self.what = what
 
 
 class ModelError(CoevolveError):

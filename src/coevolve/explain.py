@@ -14,6 +14,8 @@ UNKNOWN_OVERRIDE_GROUP = re.compile(r"In '([^']+)': Could not override '([^']+)'
 AMBIGUOUS = re.compile(r"Ambiguous value for argument '([^']+)'")
 ALREADY_THERE = re.compile(r"An item is already at '([^']+)'")
 MISSING_VALUE = re.compile(r"(?:Missing mandatory value: |full_key: )(\S+)")
+LAUNCHER_EXTRAS: Mapping[str, str] = {"joblib": "joblib", "submitit_slurm": "slurm", "ray": "ray"}
+"""Hydra launcher -> the option of `execution` that names it, and the extra that brings it."""
 NO_CONFIG = re.compile(r"Cannot find primary config '([^']+)'")
 
 
@@ -46,6 +48,9 @@ def explain_hydra(message: str, known: Iterable[str]) -> str:
     """What a Hydra or OmegaConf message means; `known` holds every key and group of this command."""
     if found := UNKNOWN_OPTION.search(message):
         group, wrong = found.groups()
+        if group == "hydra/launcher" and wrong in LAUNCHER_EXTRAS:
+            extra = LAUNCHER_EXTRAS[wrong]
+            return f"execution={extra} needs a package that is not installed: pip install 'coevolve[{extra}]'"
         listed = OPTIONS_FOLLOW.search(message)
         options = listed.group(1).split() if listed else []
         has = f" ({group} has: {', '.join(options)})" if options else ""
@@ -75,8 +80,20 @@ def _parent(plain: Any, location: tuple[int | str, ...]) -> Any:
     return plain
 
 
+def _without_tags(plain: Any, location: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """`location` without what pydantic adds to name the member of a union: no key of `plain`, yet not the last part."""
+    kept: list[int | str] = []
+    for part in location[:-1]:
+        try:
+            plain = plain[part]
+        except (KeyError, IndexError, TypeError):
+            continue
+        kept.append(part)
+    return (*kept, *location[-1:])
+
+
 def _problem(plain: Any, error: Any) -> str:
-    location = error["loc"]
+    location = _without_tags(plain, error["loc"])
     where = ".".join(map(str, location))
     if error["type"] == "extra_forbidden":
         siblings = [key for key in _parent(plain, location) if key != location[-1]]

@@ -16,13 +16,15 @@ from coevolve.tasks import content_hash
 
 ENDS_BYTES = 1 << 20
 FREE_KEYS = (
+    "experiment",
     "fresh",
     "live",
     "outputs",
     "name",
     "tracking.",
     "budget.total.",
-    "execution.",
+    "replay.",
+    "frozen.path",
     "solver.threads",
     "solver.slots",
 )
@@ -64,12 +66,15 @@ def same_configuration(config: RunConfig, path: Path) -> None:
     """Write config.yaml, or refuse to go on under another configuration, naming the keys that differ."""
     if path.exists():
         with boundary(DataError, f"{path} is no readable configuration (restore it, or fresh=true)"):
-            old = RunConfig.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+            old = type(config).model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
         mine, theirs = _compared(config), _compared(old)
         differing = sorted(name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name))
         if config.rounds < old.rounds:
             differing.append("rounds")
             mine["rounds"], theirs["rounds"] = config.rounds, old.rounds
+        if config.replay != old.replay:
+            differing.append("replay.path")
+            mine["replay.path"], theirs["replay.path"] = config.replay.path, old.replay.path
         if differing:
             shown = ", ".join(f"{name} (was {theirs.get(name)!r}, now {mine.get(name)!r})" for name in differing[:4])
             raise ConfigError(

@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from coevolve.agents.solver import Solver
 from coevolve.algorithm import evolve
 from coevolve.archive import Archive, Version, load_record, load_tasks
 from coevolve.build import run_folder
+from coevolve.commit import code_commit
 from coevolve.config import RunConfig
 from coevolve.errors import ConfigError, DataError, boundary
 from coevolve.evaluation.solver import score
@@ -28,17 +29,21 @@ from coevolve.llm.budgets import Budgets
 from coevolve.llm.calls import Calls
 from coevolve.llm.preflight import preflight
 from coevolve.progress import print_closing, what_next
+from coevolve.replaying import replay_note
 from coevolve.seats import build_seats, model_names, solver_name
 from coevolve.start import Start
-from coevolve.summary import Summary
+from coevolve.summary import Summary, check_whole, lengths_and_losses
 from coevolve.synthesis.verification import FixedVerifier
 from coevolve.tracking import Tracker
 from coevolve.verifiers.base import Verifiers
 from coevolve.watch import Watch
 
 
-def main(config: RunConfig) -> int:
-    """Run, or continue, or report a finished run. Raises UserError and Stopped; returns 0 when complete."""
+def main(config: RunConfig, start: type[Start] = Start, **head: Any) -> int:
+    """Run, or continue, or report a finished run. Raises UserError and Stopped; returns 0 when complete.
+
+    `start` makes the first version; `head` are further entries of summary.json.
+    """
     folder = run_folder(config)
     if config.fresh and folder.exists():
         with only_one(folder):
@@ -50,14 +55,14 @@ def main(config: RunConfig) -> int:
         folder.mkdir(parents=True, exist_ok=True)
     with only_one(folder):
         same_configuration(config, folder / "config.yaml")
-        return asyncio.run(_run(config, folder))
+        return asyncio.run(_run(config, folder, start(config), head))
 
 
-async def _run(config: RunConfig, folder: Path) -> int:
+async def _run(config: RunConfig, folder: Path, start: Start, head: Mapping[str, Any]) -> int:
     started = time.monotonic()
     tracker = Tracker(config.tracking, folder)
     archive = Archive(folder / "archive", None)
-    summary = Summary(folder / "summary.json", _head(config), archive)
+    summary = Summary(folder / "summary.json", {**_head(config), **head}, archive)
     before = summary.wall_seconds
 
     def wall() -> float:
@@ -65,6 +70,7 @@ async def _run(config: RunConfig, folder: Path) -> int:
 
     with Watch(config) as watch:
         if summary.complete and summary.rows and summary.rows[-1]["round"] >= config.rounds:
+            check_whole(folder, archive)
             watch.say("this run is complete; fresh=true starts it anew and keeps this folder")
         else:
             tracker.start()
@@ -78,7 +84,7 @@ async def _run(config: RunConfig, folder: Path) -> int:
 
             archive.on_add = archived
             try:
-                async with _open_lab(config, folder, archive, watch) as lab:
+                async with _open_lab(config, folder, archive, watch, start) as lab:
                     await evolve(lab, archive, config)
                     summary.note(**await _closing_figures(lab, archive))
                     summary.write(complete=True, wall_seconds=wall())
@@ -92,7 +98,7 @@ async def _run(config: RunConfig, folder: Path) -> int:
 
 def closing_lines(content: dict[str, Any], folder: Path, links: tuple[str, ...]) -> list[str]:
     """What is said below the closing table."""
-    lines = []
+    lines = [lengths_and_losses(content["rounds"])] if content["rounds"] else []
     if control := content.get("control"):
         low, high = control["interval"]
         lines.append(
@@ -124,7 +130,9 @@ def closing_lines(content: dict[str, Any], folder: Path, links: tuple[str, ...])
 
 
 @asynccontextmanager
-async def _open_lab(config: RunConfig, folder: Path, archive: Archive, watch: Watch) -> AsyncIterator[ModelLab]:
+async def _open_lab(
+    config: RunConfig, folder: Path, archive: Archive, watch: Watch, start: Start
+) -> AsyncIterator[ModelLab]:
     """Everything a run works with, opened and closed in order; Ctrl-C once lets calls in flight end."""
     newest = archive.latest()
     files = newest.files if newest else {"ledger": 0, "events": 0}
@@ -139,13 +147,18 @@ async def _open_lab(config: RunConfig, folder: Path, archive: Archive, watch: Wa
                 f"{folder}: made under another verifier, solver or fixed prompt ({newest.fixed_hash}, now {fixed}); "
                 "its rounds cannot be compared with new ones: fresh=true starts anew and keeps the old folder"
             )
-        await preflight(seats.models)
+        checked = await preflight(seats.models)
         ledger = opened.enter_context(closing(Ledger(folder / "ledger.jsonl", files["ledger"])))
         log = opened.enter_context(closing(EventLog(folder / "events.jsonl", files["events"])))
-        journal = opened.enter_context(closing(Journal(folder / "journal")))
+        recording = None
+        if config.replay.path is not None:
+            watch.say(replay_note(config.replay.path, code_commit()))
+            recording = Path(config.replay.path) / "journal"
+        journal = opened.enter_context(closing(Journal(folder / "journal", recording)))
         for path in archive.paths():
             ledger.restore(load_record(path)["costs"]["cells"])
         calls = Calls(journal, ledger, Budgets(config.budget, ledger), watch.call)
+        calls.charge(seats.charged(checked))
         desk = Desk(calls, seats.roles, config.seed, config.constraints)
         solver = Solver(calls, seats.solver, config.solver.style, verifiers, config.seed)
         own = Solver(calls, seats.attempt, config.solver.style, verifiers, config.seed)
@@ -154,7 +167,7 @@ async def _open_lab(config: RunConfig, folder: Path, archive: Archive, watch: Wa
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, _stopper(calls, watch))
             opened.callback(loop.remove_signal_handler, number)
-        yield ModelLab(config, desk, solver, verify, log, fixed, config_hash(config), Start(config), watch.event)
+        yield ModelLab(config, desk, solver, verify, log, fixed, config_hash(config), start, watch.event)
 
 
 def _stopper(calls: Calls, watch: Watch) -> Callable[[], None]:
@@ -195,4 +208,5 @@ def _head(config: RunConfig) -> dict[str, Any]:
         "solver": {"name": config.solver.name, "model": solver_name(config.solver)},
         "models": model_names(config),
         "unsafe_execution": config.verification.allow_unsafe,
+        "commit": code_commit(),
     }

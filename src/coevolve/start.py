@@ -1,21 +1,35 @@
 """Lines 3-4 of Algorithm 1: seeds and H_0, or an archived version to go on from."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from coevolve.archive import Version, load_version
 from coevolve.config import RunConfig
+from coevolve.curation.curated import curated_folder, curated_harness, origin_marks, paid_rows
+from coevolve.curation.records import SeedReport
 from coevolve.curation.screen import screen
 from coevolve.curation.sources import read_seeds, verified
-from coevolve.errors import DataError
+from coevolve.errors import ConfigError, ConstraintViolation, DataError
 from coevolve.evaluation.outcomes import Scores
 from coevolve.evaluation.solver import attempts
 from coevolve.events import Event, Scope
-from coevolve.harness import check_constraints
+from coevolve.harness import Harness, check_constraints
 from coevolve.harness_folder import initial_harness
 from coevolve.lab import ModelLab, measured
+from coevolve.ledger import Row
+from coevolve.llm.calls import Calls
 from coevolve.tasks import Task
+
+
+def carry(calls: Calls, rows: Iterable[Row]) -> None:
+    """Charge what was paid for before the run began, once, however often the run is taken up again."""
+    known = sum(paid["role"] == "acquisition" for paid in calls.journal.paid)
+    for row in islice(rows, known, None):
+        calls.journal.append_paid(row.record())
+        calls.ledger.append(row)
 
 
 @dataclass(slots=True)
@@ -29,8 +43,11 @@ class Start:
         if self.config.from_version is not None:
             return self._continued(lab, load_version(Path(self.config.from_version), edited=True))
         lab.start_round(0)
-        harness = initial_harness()
-        check_constraints(harness, self.config.constraints)
+        harness = self.harness()
+        try:
+            check_constraints(harness, self.config.constraints)
+        except ConstraintViolation as error:
+            raise ConfigError(f"the first harness lies outside constraints=: {error}; give wider ones") from error
         tasks, seeds = await self._seeds(lab)
         tasks = tuple(task.model_copy(update={"harness_id": harness.id}) for task in tasks)
         scores: Scores = await lab.report_accuracy(0, tasks)
@@ -44,6 +61,17 @@ class Start:
             evaluations={"reporting": scores.record(), "seeds": seeds},
             rejections=(),
         )
+
+    def harness(self) -> Harness:
+        """H_0: as shipped, or as curated."""
+        seeds = self.config.seeds
+        return curated_harness(curated_folder(seeds)) if seeds.harness == "curated" else initial_harness()
+
+    def candidates(self, lab: ModelLab) -> SeedReport:
+        """Seeds in the order they are to be tried; what curating them cost is carried into the total (I10)."""
+        if self.config.seeds.source == "curated":
+            carry(lab.desk.calls, paid_rows(curated_folder(self.config.seeds)))
+        return read_seeds(self.config.seeds, self.config.domain.include, self.config.seed)
 
     def _continued(self, lab: ModelLab, source: Version) -> Version:
         where = self.config.from_version
@@ -70,7 +98,7 @@ class Start:
 
     async def _seeds(self, lab: ModelLab) -> tuple[tuple[Task, ...], dict[str, Any]]:
         config, scope = self.config, Scope(round=0, phase="initialisation")
-        report = read_seeds(config.seeds, config.domain.include, config.seed)
+        report = self.candidates(lab)
         issues = list(report.issues)
 
         async def verify(task: Task) -> Task | None:
@@ -96,5 +124,7 @@ class Start:
                     + "; give more seeds, other domain=, or seeds.screen.enabled=false"
                 )
         shares = {"read": len(report.tasks), "issues": len(issues), **result.shares}
+        if config.seeds.source == "curated":
+            shares |= origin_marks(curated_folder(config.seeds))
         lab.emit(Event(kind="seeds", scope=scope, data=shares))
         return result.kept, shares

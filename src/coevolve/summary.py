@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from coevolve.archive import Archive, load_record, write_json
+from coevolve.archive import Archive, load_record, load_version, write_json
+from coevolve.errors import DataError
 
 FORMAT = 1
 EXTRA = ("control", "seconds_an_attempt")
@@ -67,6 +68,36 @@ class Summary:
         row = summary_row(record, self._spent)
         self._spent = row.pop("_spent")
         self._rows.append(row)
+
+
+def check_whole(folder: Path, archive: Archive) -> None:
+    """Raise DataError unless a run that is called complete still holds its versions, tasks and ledger."""
+    cure = f"restore it (python scripts/doctor.py run={folder} checks the rest), or fresh=true starts anew"
+    calls = 0
+    for path in archive.paths():
+        version = load_version(path)
+        calls += version.costs["calls"]
+        wanted = version.evaluations["reporting"]["n_tasks"]
+        if len(version.tasks) != wanted:
+            raise DataError(f"{path}/tasks.jsonl: {len(version.tasks)} tasks, its version.json says {wanted}; {cure}")
+    ledger, rows = folder / "ledger.jsonl", 0
+    try:
+        with ledger.open("rb") as file:
+            for rows, line in enumerate(file, 1):  # noqa: B007
+                json.loads(line)
+    except (OSError, ValueError) as error:
+        raise DataError(f"{ledger} line {rows}: broken record ({error}); {cure}") from error
+    if rows < calls:
+        raise DataError(f"{ledger}: {rows} calls, its versions paid for {calls}; {cure}")
+
+
+def lengths_and_losses(rows: Sequence[Mapping[str, Any]]) -> str:
+    """By round: question length and the attempts lost to truncation or parsing; a fall that vanishes at equal length
+    is not difficulty.
+    """
+    chars = " ".join(f"{row['question_chars']:.0f}" for row in rows)
+    cut, lost = (" ".join(f"{row[name]:.0%}" for row in rows) for name in ("truncated", "unparsed"))
+    return f"by round: question characters {chars} | truncated {cut} | unparsed {lost}"
 
 
 def _read(path: Path) -> dict[str, Any]:

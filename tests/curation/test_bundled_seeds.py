@@ -19,6 +19,7 @@ def bundled(per_domain=10):
     config = SeedsConfig(
         source="bundled",
         path=None,
+        harness="shipped",
         split=None,
         config_name=None,
         columns={},

@@ -11,6 +11,7 @@ def config(per_domain, enabled=True):
     return SeedsConfig(
         source="bundled",
         path=None,
+        harness="shipped",
         split=None,
         config_name=None,
         columns={},

@@ -19,6 +19,7 @@ def config(path, **changes):
     values = {
         "source": "file",
         "path": None if path is None else str(path),
+        "harness": "shipped",
         "split": None,
         "config_name": None,
         "columns": {},

@@ -32,6 +32,7 @@ async def outcome(tmp_path, *records):
     config = SeedsConfig(
         source="file",
         path=str(path),
+        harness="shipped",
         split=None,
         config_name=None,
         columns={},

@@ -1,6 +1,7 @@
 """Every call: recorded once, charged once, stopped by ceilings before it is made, also under concurrency."""
 
 import asyncio
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from coevolve.llm.budgets import Budgets
 from coevolve.llm.calls import Calls, Seat
 
 PRICE = PriceConfig(input=1.0, output=2.0, cached=None, reasoning=None, nominal=True)
+BUDGET = load(compose("experiment=demo"), RunConfig).budget.model_dump()
 REQUEST = ChatRequest((Message("user", "hello"),), Sampling(0.0, 100, 1))
 
 
@@ -48,7 +50,7 @@ class Counting:
 
 
 def calls(folder: Path, number: int = 1, **ceilings: dict[str, Any]) -> Calls:
-    base = load(compose("experiment=demo"), RunConfig).budget.model_dump()
+    base = dict(BUDGET)
     none = {"calls": None, "tokens": None, "usd": None, "seconds": None}
     base.update(
         {scope: {**none, **ceilings.get(scope, {})} for scope in ("generation", "evaluation", "chain", "total")}
@@ -126,12 +128,103 @@ async def test_200_calls_at_once_never_pass_a_dollar_cap(tmp_path: Path) -> None
     assert model.most_at_once > 1
 
 
-async def test_a_failed_call_is_a_row_and_no_record(tmp_path: Path) -> None:
+async def test_a_failure_that_the_run_went_on_from_stands_and_stays_counted(tmp_path: Path) -> None:
+    model = Counting(fails=True)
     made = calls(tmp_path)
+    with pytest.raises(CallFailed) as first:
+        await made.call(key(), Seat(model, PRICE, 0, 100), REQUEST)
+    again = calls(tmp_path)
+    with pytest.raises(CallFailed) as second:
+        await again.call(key(), Seat(model, PRICE, 0, 100), REQUEST)
+    assert (str(first.value), first.value.retries) == (str(second.value), second.value.retries)
+    assert len(model.made) == 1
+    assert made.ledger.run.calls == again.ledger.run.calls == 1
+
+
+async def test_a_failure_that_ended_the_run_stays_counted_and_the_call_is_made_again(tmp_path: Path) -> None:
+    model = Counting(fails=True)
+    place = key(phase="reporting", role="solver")
     with pytest.raises(CallFailed):
-        await made.call(key(), Seat(Counting(fails=True), PRICE, 0, 100), REQUEST)
-    assert made.ledger.run.calls == 1
-    assert calls(tmp_path).recorded_seen(key()) is None
+        await calls(tmp_path).call(place, Seat(model, PRICE, 0, 100), REQUEST)
+    again = calls(tmp_path)
+    assert again.ledger.run.calls == 1
+    model.fails = False
+    await again.call(place, Seat(model, PRICE, 0, 100), REQUEST)
+    assert len(model.made) == again.ledger.run.calls == 2
+    last = calls(tmp_path)
+    await last.call(place, Seat(model, PRICE, 0, 100), REQUEST)
+    assert (len(model.made), last.ledger.run.calls) == (2, 2)
+
+
+async def test_what_an_earlier_process_paid_counts_before_it_is_come_to(tmp_path: Path) -> None:
+    seat = Seat(Counting(), PRICE, 0, 100)
+    first = calls(tmp_path, generation={"calls": 3})
+    for n in range(3):
+        await first.call(key(n), seat, REQUEST)
+    again = calls(tmp_path, generation={"calls": 3})
+    with pytest.raises(CeilingReached):
+        await again.call(key(9), seat, REQUEST)
+    for n in range(3):
+        await again.call(key(n), seat, REQUEST)
+    assert again.ledger.expected.run.calls == 0
+    assert again.ledger.run.calls == 3
+
+
+async def test_a_ceiling_that_refused_once_is_closed_for_the_round_also_after_a_restart(tmp_path: Path) -> None:
+    short = Seat(Counting(), PRICE, 0, 100)
+    long = Seat(Counting(), PRICE, 0, 1000)
+    room = {"tokens": 200}
+    first = calls(tmp_path, evaluation=room)
+    wide = ChatRequest(REQUEST.messages, Sampling(0.0, 1000, 1))
+    assert first.budgets.left("evaluation")
+    with pytest.raises(CeilingReached) as refused:
+        await first.call(key(1, "in_loop"), long, wide)
+    with pytest.raises(CeilingReached):
+        await first.call(key(2, "in_loop"), short, REQUEST)
+    assert not first.budgets.left("evaluation")
+    again = calls(tmp_path, evaluation=room)
+    assert again.budgets.left("evaluation"), "asked before this process meets the refusal, as it was the first time"
+    with pytest.raises(CeilingReached) as repeated:
+        await again.call(key(2, "in_loop"), short, REQUEST)
+    assert str(repeated.value) == str(refused.value)
+    assert not again.budgets.left("evaluation")
+    await calls(tmp_path, number=2, evaluation=room).call(key(2, "in_loop"), short, REQUEST)
+
+
+async def test_paid_calls_that_a_resumed_round_does_not_come_to_are_charged_at_its_end(tmp_path: Path) -> None:
+    seat = Seat(Counting(), PRICE, 0, 100)
+    first = calls(tmp_path)
+    await first.call(key(1), seat, REQUEST)
+    await first.call(key(2), seat, REQUEST)
+    again = calls(tmp_path)
+    await again.call(key(2), seat, REQUEST)
+    again.end_round()
+    again.ledger.close()
+    rows = [json.loads(line) for line in (tmp_path / "ledger.jsonl").read_text().splitlines()]
+    assert [(row["step"], row["outcome"]) for row in rows] == [(2, "ok"), (1, "unused")]
+    assert again.ledger.run.microusd == first.ledger.run.microusd
+
+
+async def test_short_calls_of_each_start_are_charged_to_the_round_it_takes_up(tmp_path: Path) -> None:
+    reply = ChatReply("yes", "stop", Usage(10, 1), "m", 0.1)
+    for start in (1, 2, 3):
+        made = calls(tmp_path)
+        assert made.ledger.run.calls == start - 1, "those of earlier starts stay paid for"
+        made.charge([("director", Seat(Counting(), PRICE, 0, 100), reply)])
+        made.start_round(1)
+        (cell,) = made.ledger.cells()
+        assert (cell["phase"], cell["role"], cell["calls"]) == ("initialisation", "director", start)
+        assert cell["microusd"] == 12 * start
+
+
+async def test_a_reply_that_does_not_fit_is_told_apart_in_the_ledger(tmp_path: Path) -> None:
+    made = calls(tmp_path)
+    seat = Seat(Counting(), PRICE, 0, 100)
+    await made.call(key(1), seat, REQUEST, fits=lambda text: text == "hi")
+    await made.call(key(2), seat, REQUEST, fits=lambda text: text != "hi")
+    made.ledger.close()
+    rows = [json.loads(line) for line in (tmp_path / "ledger.jsonl").read_text().splitlines()]
+    assert [row["outcome"] for row in rows] == ["ok", "unparsed"]
 
 
 async def test_after_stop_calls_in_flight_end_and_no_new_one_starts(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from coevolve.errors import CallFailed, ConfigError
-from coevolve.llm.base import ChatRequest, Message, Sampling
+from coevolve.errors import ConfigError
+from coevolve.llm.base import ChatRequest, Message, Sampling, Usage
 from coevolve.llm.embedded import EmbeddedModel, plan, usable_cores
 from coevolve.llm.weights import locate
 
@@ -110,10 +110,10 @@ async def test_stop_strings_limits_and_schemas_are_kept(path):
 
 
 @pytest.mark.slow
-async def test_a_prompt_beyond_the_context_is_a_failed_call_not_a_crash(path):
+async def test_a_prompt_beyond_the_context_is_a_cut_reply_not_a_crash(path):
     model = EmbeddedModel(path, "smol", slots=1, context_tokens=256)
-    with pytest.raises(CallFailed, match="context"):
-        await model.chat(ChatRequest((Message("user", "word " * 1000),), Sampling(0.0, 4, 1)))
+    cut = await model.chat(ChatRequest((Message("user", "word " * 1000),), Sampling(0.0, 4, 1)))
+    assert (cut.text, cut.finish, cut.usage) == ("", "length", Usage(0, 0))
     assert (await model.chat(ChatRequest((Message("user", "Say yes."),), Sampling(0.0, 4, 1)))).text
     await model.close()
 

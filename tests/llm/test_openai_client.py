@@ -3,12 +3,13 @@
 import asyncio
 import json
 import time
+from dataclasses import dataclass
 
 import pytest
 
 from coevolve.config_models import FlowConfig
 from coevolve.errors import CallFailed, EndpointError
-from coevolve.llm.base import ChatReply, ChatRequest, Message, Sampling
+from coevolve.llm.base import ChatReply, ChatRequest, Message, Sampling, Usage
 from coevolve.llm.faulty_server import FAULTS, FaultyServer
 from coevolve.llm.flow import Patience
 from coevolve.llm.openai import OpenAIModel
@@ -34,7 +35,7 @@ def model(server: FaultyServer, name: str = "m", key_env: str | None = None, **c
 
 
 def request(n: int = 0) -> ChatRequest:
-    return ChatRequest((Message("user", f"question {n}"),), Sampling(0.7, 64, n))
+    return ChatRequest((Message("user", f"question {n}"),), Sampling(0.7, 64, n), {"type": "object"})
 
 
 def echo() -> ScriptedModel:
@@ -214,4 +215,54 @@ async def test_requests_a_minute_are_spread_and_never_passed():
         started = time.perf_counter()
         await ask_all(client, 70)
         assert 0.9 < time.perf_counter() - started < 2.5
+        await client.close()
+
+
+@dataclass
+class Thinking:
+    """Thinks before it answers."""
+
+    name: str = "thinking"
+
+    async def chat(self, asked: ChatRequest) -> ChatReply:
+        return ChatReply("42", "stop", Usage(10, 8, 0, 6), self.name, 0.0, reasoning="six times seven")
+
+    async def close(self) -> None:
+        return None
+
+
+@pytest.mark.parametrize("thinking", [True, False, None])
+async def test_thinking_is_switched_separated_and_counted(thinking):
+    async with FaultyServer(Thinking(), {}, seed=1) as server:
+        client = OpenAIModel.at("m", server.base_url, None, flow(), thinking)
+        reply = await client.chat(request())
+        await client.close()
+        asked = server.bodies[-1].get("chat_template_kwargs")
+    assert asked == (None if thinking is None else {"enable_thinking": thinking, "thinking": thinking})
+    assert (reply.text, reply.reasoning, reply.usage.tokens_reasoning) == ("42", "six times seven", 6)
+
+
+async def test_a_server_that_knows_no_template_variables_is_asked_by_effort_and_many_calls_learn_it_once():
+    async with FaultyServer(Thinking(), {}, seed=1) as server:
+        server.refuses = ("chat_template_kwargs",)
+        client = OpenAIModel.at("m", server.base_url, None, flow(), True, patience=QUICK)
+        replies = await ask_all(client, 20)
+        assert server.bodies[-1]["reasoning_effort"] == "medium"
+        server.refuses = ("chat_template_kwargs", "reasoning_effort")
+        with pytest.raises(EndpointError, match=r"refuses thinking=True.*set thinking=null"):
+            await client.chat(request())
+        await client.close()
+    assert not any(reply.retries for reply in replies)
+
+
+async def test_a_prompt_longer_than_the_context_is_a_cut_reply_and_not_a_failure():
+    async with FaultyServer(echo(), {}, seed=1) as server:
+        server.context_tokens = 100
+        client = model(server)
+        long = ChatRequest((Message("user", "word " * 200),), Sampling(0.7, 64, 0))
+        reply = await client.chat(long)
+        assert (reply.text, reply.finish, reply.usage) == ("", "length", Usage(0, 0))
+        assert (await client.chat(request())).text
+        with pytest.raises(EndpointError, match="max_tokens=100 leaves no room in the context of 100 tokens"):
+            await client.chat(ChatRequest(request().messages, Sampling(0.7, 100, 0)))
         await client.close()

@@ -18,7 +18,7 @@ async def test_remote_models_are_called_and_local_ones_need_no_call():
         remote = OpenAIModel.at("m", server.base_url, None, FLOW)
         replies = await preflight([local, remote])
         await remote.close()
-        assert [reply.text for reply in replies] == ["yes"]
+        assert [(model, reply.text) for model, reply in replies] == [(remote, "yes")]
         assert server.served.requests == 1
 
 

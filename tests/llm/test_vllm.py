@@ -16,7 +16,7 @@ from coevolve.errors import EndpointError, MissingExtra
 from coevolve.llm.base import ChatRequest, Message, Sampling
 from coevolve.llm.keeper import descendants
 from coevolve.llm.vllm import VllmModel, VllmServers
-from coevolve.llm.vllm_plan import Gpu, assign_gpus, diagnose, find_gpus, server_plan, weights_gib
+from coevolve.llm.vllm_plan import Gpu, assign_gpus, diagnose, find_gpus, free_ram_gib, server_plan, weights_gib
 
 FLOW = FlowConfig(concurrency=4, requests_per_minute=None, tokens_per_minute=None, timeout_seconds=5.0, retries=1)
 REQUEST = ChatRequest((Message("user", "hello"),), Sampling(0.0, 8, 1))
@@ -109,7 +109,8 @@ def gone(pids: Path, within: float) -> bool:
     return not alive(pids)
 
 
-async def test_a_server_is_started_shared_by_its_roles_and_ended_by_the_last(fake_vllm, tmp_path):
+async def test_a_server_is_started_shared_by_its_roles_and_ended_by_the_last(fake_vllm, tmp_path, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # what is on this machine is asked directly
     said: list[str] = []
     servers = VllmServers(config(), tmp_path / "logs", said.append)
     one, two = VllmModel("some/model", servers, FLOW), VllmModel("some/model", servers, FLOW)
@@ -207,6 +208,14 @@ def test_gpus_are_read_from_nvidia_smi_and_narrowed_by_the_environment(tmp_path,
     assert [gpu.number for gpu in find_gpus()] == [1]
 
 
+def test_a_model_too_big_for_the_memory_is_refused_on_the_cpu():
+    if free_ram_gib() is None:
+        pytest.skip("this system does not say how much memory is free")
+    assert assign_gpus("someone/tiny-0.1B", [], config()) == [()]
+    with pytest.raises(EndpointError, match=r"needs about \d+ GiB of memory on the CPU, \d+ are free"):
+        assign_gpus("someone/huge-9000B", [], config())
+
+
 def test_a_machine_without_gpus_and_a_demand_for_too_many_are_refused_in_one_line():
     with pytest.raises(EndpointError, match=r"no GPU found.*vllm\.device=cpu"):
         assign_gpus("m", [], config(device="gpu"))
@@ -232,7 +241,7 @@ def test_weights_are_measured_in_a_folder_and_estimated_from_a_name(tmp_path):
 
 def test_the_command_names_the_server_in_full():
     group = (Gpu(2, "x", 80, 80), Gpu(3, "x", 80, 80))
-    plan = server_plan("py", "m", group, config(device="gpu", max_model_len=4096, arguments=["--seed", "1"]), 8001)
+    plan = server_plan("py", "m", group, config(device="gpu", max_model_len=4096, arguments=["--seed", 1]), 8001)
     text = " ".join(plan.command)
     assert text.startswith("py -m vllm.entrypoints.openai.api_server --model m --served-model-name m --host 127.0.0.1")
     assert "--tensor-parallel-size 2" in text and "--max-model-len 4096" in text and text.endswith("--seed 1")
@@ -256,6 +265,7 @@ async def test_a_missing_vllm_is_one_line_with_the_cure(python, tmp_path, monkey
         ("ValueError: No available memory for the cache blocks. Try", "memory is short"),
         ("OSError: org/x is not a local folder and is not a valid model identifier", "weights are not found"),
         ("RuntimeError: Failed to infer device type", "no GPU is usable"),
+        ("RuntimeError: operator torchvision::nms does not exist", "pip uninstall"),
         ("INFO fine\nValueError: something new\nINFO bye", "ValueError: something new"),
         ("", "it said nothing"),
     ],

@@ -4,7 +4,7 @@ import pytest
 
 from coevolve.llm.base import ChatRequest, Message, Sampling
 from coevolve.llm.faulty_server import completion, read_request
-from coevolve.llm.wire import Dialect, parse_answer, refusal_text, split_thinking
+from coevolve.llm.wire import Dialect, context_tokens, parse_answer, refusal_text, split_thinking, too_long
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
 REQUEST = ChatRequest((Message("user", "hello"),), Sampling(0.5, 77, 9, ("\n",)), SCHEMA, "verify")
@@ -131,3 +131,42 @@ def test_an_answer_under_another_name_than_at_first_is_noticed():
 def test_a_completion_states_what_was_counted():
     stated = completion("m", "x", "stop", parse_answer(payload("x"), REQUEST).usage)
     assert parse_answer(stated, REQUEST).usage.tokens_in == 10
+
+
+def test_reasoning_tokens_are_counted_also_where_the_server_does_not_say():
+    answer = parse_answer(payload("42", reasoning_content="h" * 8), REQUEST)
+    assert (answer.usage.tokens_out, answer.usage.tokens_reasoning) == (5, 4), "thinking's share of the characters"
+    stated = payload("42", reasoning_content="h" * 8)
+    stated["usage"]["completion_tokens_details"] = {"reasoning_tokens": 1}
+    assert parse_answer(stated, REQUEST).usage.tokens_reasoning == 1
+
+
+def test_a_refused_form_of_switching_thinking_gives_way_to_the_next():
+    learner = dialect(thinking=False)
+    assert learner.body(REQUEST)["chat_template_kwargs"] == {"enable_thinking": False, "thinking": False}
+    assert learner.learn("Unknown parameter: 'chat_template_kwargs'.")
+    assert learner.body(REQUEST)["reasoning_effort"] == "none"
+    assert learner.learn("Unsupported value: 'reasoning_effort' does not support 'none' with this model.")
+    assert learner.body(REQUEST)["reasoning_effort"] == "minimal"
+    assert not learner.learn("Unrecognized request argument supplied: reasoning_effort")
+    assert not dialect().learn("Unknown parameter: 'chat_template_kwargs'.")
+
+
+@pytest.mark.parametrize(
+    ("refusal", "size"),
+    [
+        ("This model's maximum context length is 6048 tokens. However, you requested 6616 tokens", 6048),
+        ("the request exceeds the available context size. try increasing it", None),
+        ("context_length_exceeded", None),
+        ("The input is longer than the model's context length of 4096", 4096),
+        ("prompt is too long: 210000 tokens", None),
+    ],
+)
+def test_servers_say_in_many_words_that_a_prompt_is_too_long(refusal, size):
+    assert too_long(refusal)
+    assert context_tokens(refusal) == size
+
+
+@pytest.mark.parametrize("refusal", ["too fast", "temperature must be 1", "rate limit: too many requests", "broken"])
+def test_other_refusals_are_not_taken_for_it(refusal):
+    assert not too_long(refusal)

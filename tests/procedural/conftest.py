@@ -7,13 +7,21 @@ from typing import Any
 
 import pytest
 
-from coevolve.agents.replies import DirectorReply, DraftReply, MetaHarnessReply, MetaSkillReply, VerifyReply
+from coevolve.agents.replies import (
+    AcquisitionReply,
+    DirectorReply,
+    DraftReply,
+    MetaHarnessReply,
+    MetaSkillReply,
+    VerifyReply,
+)
 from coevolve.llm.base import ChatReply, ChatRequest, Message, Sampling
 from coevolve.procedural.model import ProceduralModel
 
 REPLIES = {
     "director": DirectorReply, "extend": DraftReply, "revise": DraftReply, "verify": VerifyReply,
     "meta_skill": MetaSkillReply, "meta_harness": MetaHarnessReply,
+    "acquisition": AcquisitionReply,
 }  # fmt: skip
 
 

@@ -33,23 +33,45 @@ def scores_of(counts: Counts, attempts: int, seed: int) -> Scores:
     )
 
 
-def write(  # noqa: PLR0917
+def write(
     folder: Path,
     rounds: Mapping[int, Counts],
     ablation: str = "full",
     seed: int = 0,
     microusd: Mapping[int, int | None] | None = None,
-    attempts: int = 4,
     solver: str = "embedded",
-    harness: bool = False,
-    **head: Any,
+    **words: Any,
 ) -> Path:
     """A run of these counts; `microusd` is what a chain's extend, revise and verify calls cost together in a round.
 
-    With `harness`, H_0 lies in every version.
+    `harness=True` puts H_0 into every version; other words are for the head of summary.json.
     """
+    with_harness = words.pop("harness", False)
+    summary = {**_head(folder, ablation, seed, solver), **words}
+    ledger = []
+    for number, (round, counts) in enumerate(rounds.items()):
+        version = folder / "archive" / f"v{number:03d}"
+        version.mkdir(parents=True)
+        record = _record(number, round, scores_of(counts, 4, seed))
+        (version / "version.json").write_text(json.dumps(record))
+        if with_harness:
+            save_harness(initial_harness(), version / "harness")
+        row = summary_row(record, 0)
+        row.pop("_spent")
+        summary["rounds"].append(row)
+        for task in record["evaluations"]["reporting"]["tasks"] if microusd and round in microusd else ():
+            ledger += [_call(round, task["chain"], role, microusd[round]) for role in ("extend", "verify")]
+            ledger += [_call(round, task["chain"], role, 10**6) for role in ("director", "meta_skill")]
+    (folder / "archive").mkdir(parents=True, exist_ok=True)
+    (folder / "config.yaml").write_text(yaml.safe_dump(_config(folder, ablation, seed, solver)))
+    (folder / "summary.json").write_text(json.dumps(summary))
+    (folder / "ledger.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ledger))
+    return folder
+
+
+def _config(folder: Path, ablation: str, seed: int, solver: str) -> dict[str, Any]:
     price = {"input": 0.1, "output": 0.4, "nominal": solver != "openai"}
-    config = {
+    return {
         "experiment": folder.parent.name,
         "ablation": {"name": ablation},
         "seed": seed,
@@ -57,7 +79,10 @@ def write(  # noqa: PLR0917
         "models": {"extend": {"price": price}, "revise": {"price": price}},
         "gate": {"name": "paper"},
     }
-    summary: dict[str, Any] = {
+
+
+def _head(folder: Path, ablation: str, seed: int, solver: str) -> dict[str, Any]:
+    return {
         "format": 1,
         "experiment": folder.parent.name,
         "ablation": ablation,
@@ -68,41 +93,23 @@ def write(  # noqa: PLR0917
         "commit": "0123456789ab",
         "complete": True,
         "rounds": [],
-        **head,
     }
-    ledger = []
-    for number, (round, counts) in enumerate(rounds.items()):
-        scores = scores_of(counts, attempts, seed)
-        batch = {"valid": len(scores.tasks), "n_tasks": len(scores.tasks), "misses": 0}
-        costs = {"c_gen_microusd": 0, "c_erv_microusd": 0, "evolution_microusd": 0, "calls": 0, "cells": []}
-        record = {
-            "version": number,
-            "round": round,
-            "parents": [],
-            "status": "online-only",
-            "harness_id": f"h{number}",
-            "fixed_hash": "fixed",
-            "rejections": [],
-            "costs": costs,
-            "n_skills": 6,
-            "evaluations": {"reporting": scores.record(), **({"batch": batch} if round else {})},
-        }
-        version = folder / "archive" / f"v{number:03d}"
-        version.mkdir(parents=True)
-        (version / "version.json").write_text(json.dumps(record))
-        if harness:
-            save_harness(initial_harness(), version / "harness")
-        row = summary_row(record, 0)
-        row.pop("_spent")
-        summary["rounds"].append(row)
-        for score in scores.tasks if microusd and round in microusd else ():
-            ledger += [_call(round, score.chain, role, microusd[round]) for role in ("extend", "verify")]
-            ledger += [_call(round, score.chain, role, 10**6) for role in ("director", "meta_skill")]
-    (folder / "archive").mkdir(parents=True, exist_ok=True)
-    (folder / "config.yaml").write_text(yaml.safe_dump(config))
-    (folder / "summary.json").write_text(json.dumps(summary))
-    (folder / "ledger.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ledger))
-    return folder
+
+
+def _record(number: int, round: int, scores: Scores) -> dict[str, Any]:
+    batch = {"valid": len(scores.tasks), "n_tasks": len(scores.tasks), "misses": 0}
+    return {
+        "version": number,
+        "round": round,
+        "parents": [],
+        "status": "online-only",
+        "harness_id": f"h{number}",
+        "fixed_hash": "fixed",
+        "rejections": [],
+        "costs": {"c_gen_microusd": 0, "c_erv_microusd": 0, "evolution_microusd": 0, "calls": 0, "cells": []},
+        "n_skills": 6,
+        "evaluations": {"reporting": scores.record(), **({"batch": batch} if round else {})},
+    }
 
 
 def _call(round: int, chain: str, role: str, microusd: int | None) -> dict[str, Any]:

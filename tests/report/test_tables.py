@@ -149,6 +149,19 @@ def test_table_7_compares_frozen_harnesses_and_keeps_them_out_of_the_others(writ
     assert not found["table6"].blocks
 
 
+def test_harnesses_of_one_round_are_told_apart_by_their_runs(write_run: Any, tmp_path: Path) -> None:
+    for place, source in enumerate(("x/full-seed0", "x/full-seed1")):
+        frozen = {"harness": f"v8-{place}", "source_run": source, "version": 8, "round": 8}
+        counts = {0: {"math": (4, 4)}, 2: {"math": (2, place)}}
+        write_run(tmp_path / "transfer" / str(place), counts, ablation="task_only", frozen=frozen)
+    block = tables_of(tmp_path)["table7"].blocks[0]
+    assert [(column.label, column.paper_row) for column in block.columns] == [
+        ("Evolved H₈: evolved by x/full-seed0 v8", None),
+        ("Evolved H₈: evolved by x/full-seed1 v8", "evolved"),
+    ]
+    assert block.notes[0].startswith("No run of Initial H₀ yet: python scripts/transfer.py")
+
+
 def test_several_seeds_become_one_column_with_intervals_between_runs(write_run: Any, tmp_path: Path) -> None:
     folder = four_arms(write_run, tmp_path / "x", seeds=(0, 1))
     easier = {0: SEEDS, 1: SEEDS, 2: {**FULL[2], "math": (4, 3, 2, 3)}}

@@ -9,22 +9,31 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from coevolve.agents.base import Desk
 from coevolve.agents.meta_skill import meta_skill
 from coevolve.agents.solver import Solver
+from coevolve.algorithm import update_online
 from coevolve.build import compose, load
 from coevolve.config import RunConfig
 from coevolve.config_models import PriceConfig
+from coevolve.errors import EndpointError
+from coevolve.evaluation.gate import accept
+from coevolve.evaluation.outcomes import Probe, Scores, TaskScore
+from coevolve.event_log import EventLog
 from coevolve.events import Scope, SolverMiss
 from coevolve.harness import Harness
 from coevolve.harness_folder import initial_harness
 from coevolve.journal import Journal
+from coevolve.lab import ModelLab
 from coevolve.ledger import CallKey, Ledger
 from coevolve.llm.base import ChatReply, ChatRequest, Usage
 from coevolve.llm.budgets import Budgets
 from coevolve.llm.calls import Calls, Seat
 from coevolve.procedural.model import ProceduralModel
 from coevolve.skills import SkillProposal
+from coevolve.start import Start
 from coevolve.synthesis.batch import Batch, Workshop
 from coevolve.synthesis.verification import FixedVerifier
 from coevolve.tasks import Answer, Certificate, Task
@@ -236,3 +245,66 @@ async def test_a_generation_ceiling_ends_the_batch_and_keeps_what_is_done(tmp_pa
     assert 1 <= len(batch.produced) < 8
     assert len(batch.produced) + batch.failed == 8
     assert calls.ledger.run.calls <= 14
+
+
+async def test_a_batch_resumed_at_its_ceiling_pays_for_nothing_more_and_ends_alike(tmp_path: Path) -> None:
+    budget = CONFIG.budget.model_copy(update={"generation": CONFIG.budget.generation.model_copy(update={"calls": 31})})
+    ends = []
+    for seconds in (0.01, 0.0, 0.003):
+        model, solver, events = Slow(seconds=seconds), Says("Answer: -12345", slowest=seconds), []
+        async with workshop(tmp_path, solver, model, events) as shop:
+            calls = shop.desk.calls
+            calls.budgets = Budgets(budget, calls.ledger)
+            calls.start_round(1)
+            batch = await asyncio.wait_for(run(shop, initial_harness(), 12, new_skill), 60)
+            calls.end_round()
+        shown = sorted(event.model_dump_json() for event in events if event.kind == "chain")
+        ends.append((batch.produced, shown, calls.ledger.run.calls, calls.ledger.run.tokens))
+        assert 1 <= len(batch.produced) < 12
+        assert ends[0] == ends[-1]
+        assert (len(model.calls) == 0) == (len(ends) > 1)
+
+
+async def test_a_probe_ended_early_is_reported_as_less_valid(tmp_path: Path) -> None:
+    async with workshop(tmp_path, Says("Answer: 1"), Slow(), []) as whole:
+        desk = replace(whole.desk, constraints=CONFIG.constraints.model_copy(update={"question_chars": 10}))
+        shop = replace(whole, desk=desk, verify=replace(whole.verify, desk=desk), concurrency=1)
+        scope = Scope(round=1, phase="candidate", probe="candidate-1")
+        batch = Batch(initial_harness(), tasks(6), scope, shop, may_miss=1)
+        async for _ in batch.steps():
+            pass
+    assert batch.ended_early and not batch.complete
+    scores = Scores(tasks=(TaskScore(chain="a", domain="math", correct=2, attempts=4),))
+    baseline = Probe("baseline", "h", True, 6, 5, scores, 100, 100)
+    cut = baseline._replace(complete=False, valid=len(batch.produced), scores=None, ended_early=batch.ended_early)
+    (reason,) = accept(cut, baseline, CONFIG.gate).reasons
+    assert reason.startswith("less valid")
+    (reason,) = accept(cut._replace(ended_early=False), baseline, CONFIG.gate).reasons
+    assert reason == "incomplete evaluation"
+
+
+async def test_an_endpoint_that_dies_while_a_skill_is_asked_for_ends_the_batch_and_hangs_nobody(tmp_path: Path) -> None:
+    class Dying(Slow):
+        async def chat(self, request: ChatRequest) -> ChatReply:
+            if request.schema_name == "meta_skill":
+                raise EndpointError("http://host: refuses the key")
+            return await super().chat(request)
+
+    async with workshop(tmp_path, Says("Answer: -12345"), Dying(seconds=0.01), []) as shop:
+        log = EventLog(tmp_path / "events.jsonl")
+        lab = ModelLab(CONFIG, shop.desk, shop.verify.own, shop.verify, log, "", "", Start(CONFIG), lambda event: None)
+        with pytest.raises(EndpointError, match="refuses the key"):
+            batch = lab.start_batch(initial_harness(), tasks(5), Scope(round=1, phase="generation"), None)
+            await asyncio.wait_for(drive(batch, lab), 60)
+        log.close()
+    assert len([event for event in batch.events if event.kind == "chain"]) == 5
+
+
+async def drive(batch: Batch, lab: ModelLab) -> None:
+    try:
+        async with asyncio.TaskGroup() as updates:
+            async for event in batch.steps():
+                if isinstance(event, SolverMiss):
+                    updates.create_task(update_online(batch, event, lab))
+    except* EndpointError as errors:
+        raise errors.exceptions[0] from None

@@ -1,9 +1,9 @@
 """What each role replies, and the short form of it that prompts show."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from coevolve.harness import Proposal
 from coevolve.skills import SkillProposal
@@ -54,6 +54,34 @@ class MetaSkillReply(Reply):
     skills: tuple[SkillProposal, ...] = ()
     refused: str | None = None
 
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("neither skills nor refused")
+        return self
+
+
+class AcquiredSkill(Reply):
+    """A transformation read out of sources, with the ids of those sources."""
+
+    name: str
+    intent: str
+    method: str
+    difficulty_effect: str
+    tool_hint: str = ""
+    sources: tuple[str, ...] = ()
+
+    def proposal(self) -> SkillProposal:
+        """The same as a proposal. Raises ValidationError for a bad name or an empty field."""
+        return SkillProposal.model_validate(self.model_dump(exclude={"sources"}))
+
+
+class AcquisitionReply(Reply):
+    """Skills distilled from sources, or why none."""
+
+    skills: tuple[AcquiredSkill, ...] = ()
+    refused: str | None = None
+
 
 MetaHarnessReply = Proposal
 
@@ -70,6 +98,10 @@ FORMS: Mapping[str, str] = {
     "meta_skill": (
         '{"skills": [{"name": "lower-case-name", "intent": "...", "method": "...", "difficulty_effect": "...", '
         '"tool_hint": "..."}], "refused": null | "why no skill follows"}'
+    ),
+    "acquisition": (
+        '{"skills": [{"name": "lower-case-name", "intent": "...", "method": "...", "difficulty_effect": "...", '
+        '"tool_hint": "...", "sources": ["id"]}], "refused": null | "why no skill follows"}'
     ),
     "meta_harness": (
         '{"evidence": "...", "expected": "...", "risks": "...", "edits": [{"kind": "skill" | "prompt" | "workflow" | '

@@ -7,7 +7,7 @@ from coevolve.agents.base import draw_seed
 from coevolve.agents.solver_prompts import solver_messages, solver_stop
 from coevolve.errors import CallFailed, ToolError
 from coevolve.ledger import CallKey
-from coevolve.llm.base import ChatRequest, Sampling
+from coevolve.llm.base import ChatRequest, Message, Sampling
 from coevolve.llm.calls import Calls, Seat
 from coevolve.tasks import Draft
 from coevolve.verifiers.base import Grade, Verifiers
@@ -32,21 +32,20 @@ class Solver:
     seed: int
 
     async def attempt(self, key: CallKey, domain: str, draft: Draft) -> Attempt:
-        """One attempt at `draft`. A failed call is no outcome: made again once, then CallFailed (I8)."""
-        request = ChatRequest(
-            messages=solver_messages(domain, draft, self.style),
-            sampling=Sampling(
-                self.seat.temperature,
-                self.seat.max_tokens,
-                draw_seed(self.seed, key),
-                solver_stop(draft, self.style),
-            ),
-            schema_name="solver",
-        )
+        """One attempt at `draft`, asked in the fixed prompts. Raises as `answer`."""
+        messages, stop = solver_messages(domain, draft, self.style), solver_stop(draft, self.style)
+        return await self.answer(key, domain, draft, messages, stop)
+
+    async def answer(
+        self, key: CallKey, domain: str, draft: Draft, messages: tuple[Message, ...], stop: tuple[str, ...]
+    ) -> Attempt:
+        """One attempt asked in `messages`. A failed call is no outcome: made again once, then CallFailed (I8)."""
+        sampling = Sampling(self.seat.temperature, self.seat.max_tokens, draw_seed(self.seed, key), stop)
+        request = ChatRequest(messages=messages, sampling=sampling, schema_name="solver")
         try:
-            reply = await self.calls.call(key, self.seat, request)
+            reply = await self.calls.call(key, self.seat, request, fits=_says_something)
         except CallFailed:
-            reply = await self.calls.call(key, self.seat, request)
+            reply = await self.calls.call(key, self.seat, request, fits=_says_something)
         grade = await self._graded(domain, draft, reply.text)
         extracted = grade.extracted or ""
         if reply.finish == "length":
@@ -64,3 +63,7 @@ class Solver:
             if not grade.reason.startswith("infra"):
                 return grade
         raise ToolError(f"an answer could not be judged: {grade.reason}")
+
+
+def _says_something(text: str) -> bool:
+    return bool(text.strip())

@@ -30,7 +30,7 @@ class Items(NamedTuple):
 def read_items(config: BenchmarkConfig) -> Items:
     """Every item. Raises ConfigError, DataError, MissingExtra."""
     if config.path is None:
-        raise ConfigError(f"benchmark={config.name}: give benchmark.path=<file>")
+        raise ConfigError(f"benchmark={config.title}: give benchmark.path=<file>")
     form = Form(config.path, config.columns, _defaults(config), LONGEST_QUESTION)
     tasks: list[Task] = []
     unusable: list[str] = []
@@ -69,6 +69,8 @@ def _rows(config: BenchmarkConfig) -> Iterator[Row]:
 def _source(config: BenchmarkConfig) -> Iterator[Row]:
     place = str(config.path)
     if config.source == "file" or Path(place).is_file():
+        if not Path(place).is_file():
+            raise ConfigError(f"benchmark.path={place}: no such file; give a .jsonl, .csv or .parquet file")
         return file_rows(Path(place), config.columns)
     seeds = SeedsConfig(
         source="huggingface",
@@ -77,6 +79,7 @@ def _source(config: BenchmarkConfig) -> Iterator[Row]:
         config_name=config.config_name,
         columns=config.columns,
         defaults={},
+        harness="shipped",
         per_domain=1,
         question_chars=LONGEST_QUESTION,
         screen=ScreenConfig(enabled=False, attempts=1),

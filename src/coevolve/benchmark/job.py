@@ -16,7 +16,7 @@ from coevolve.benchmark.items import Items, drawn, read_items
 from coevolve.concurrency import finish_all
 from coevolve.config import BudgetConfig, CeilingConfig
 from coevolve.errors import ConfigError
-from coevolve.evaluation.outcomes import Scores
+from coevolve.evaluation.outcomes import Scores, clustered_interval
 from coevolve.evaluation.solver import task_score
 from coevolve.events import Scope
 from coevolve.identity import only_one
@@ -48,7 +48,7 @@ def evaluate(config: EvaluateConfig, say: Say) -> list[str]:
         for line in items.unusable:
             say(f"left out: {line}")
         if (wanted := config.benchmark.items) is not None and len(items.tasks) != wanted:
-            say(f"{config.benchmark.name}: {len(items.tasks)} items, the published score is over {wanted}")
+            say(f"{config.benchmark.title}: {len(items.tasks)} items, the published score is over {wanted}")
         result = asyncio.run(_run(config, items, folder, say))
     write_json(folder / "evaluation.json", result)
     return _told(result, folder)
@@ -77,12 +77,17 @@ async def _run(config: EvaluateConfig, items: Items, folder: Path, say: Say) -> 
         cost = ledger.sum(lambda *_: True)
     return {
         "format": FORMAT,
-        "benchmark": {"name": config.benchmark.name, "items": len(items.tasks), "hash": items.hash},
+        "benchmark": {"name": config.benchmark.title, "items": len(items.tasks), "hash": items.hash},
         "model": solver_name(config.solver),
-        "student": config.student,
+        "student": _student(config),
         "label": config.label,
+        "training_seed": config.training_seed,
         "attempts": config.attempts,
+        "temperature": config.solver.temperature,
+        "max_tokens": config.solver.max_tokens,
         **scores.record(),
+        "mean": float(scores.seed_mean),
+        "interval": list(clustered_interval([[(score.correct, score.attempts) for score in scores.tasks]])),
         "usd": None if cost.microusd is None else cost.microusd / 1_000_000,
         "nominal": config.solver.price.nominal,
         "tokens": cost.tokens,
@@ -118,12 +123,19 @@ def asked(config: EvaluateConfig, task: Task) -> tuple[Message, ...]:
 def _folder(config: EvaluateConfig) -> Path:
     if config.out is not None:
         return Path(config.out)
-    return Path(config.outputs, "evaluations", config.benchmark.name, f"{config.student}-{config.label}")
+    seed = "" if config.training_seed is None else f"-seed{config.training_seed}"
+    name = f"{_student(config)}-{config.label}{seed}"
+    return Path(config.outputs, "evaluations", config.benchmark.title, name)
+
+
+def _student(config: EvaluateConfig) -> str:
+    """The student's name in the tables; an untrained model goes by its own."""
+    return config.student or Path(solver_name(config.solver)).name
 
 
 def _same(config: EvaluateConfig, items: Items, folder: Path) -> None:
     """Keep what was asked beside the answers, and refuse to mix two evaluations in one folder."""
-    free = {"fresh", "out", "outputs", "ceiling", "at_once", "label", "student"}
+    free = {"fresh", "out", "outputs", "ceiling", "at_once", "label", "student", "training_seed"}
     asked_for = {**config.model_dump(mode="json", exclude=free), "items_hash": items.hash}
     path, now = folder / "asked.json", {key: content_hash(value) for key, value in asked_for.items()}
     if not path.exists():
@@ -160,9 +172,9 @@ def _told(result: dict[str, Any], folder: Path) -> list[str]:
     low, high = result["interval"]
     cost = "no price" if result["usd"] is None else f"${result['usd']:.4f}" + (" nominal" if result["nominal"] else "")
     sizes = f"{result['n_tasks']} items, {result['n_attempts']} attempts"
-    score = f"{result['accuracy']['all']:.1%} ({low:.1%} - {high:.1%} clustered by item; {sizes})"
+    score = f"{result['mean']:.1%} ({low:.1%} - {high:.1%} clustered by item; {sizes})"
     return [
-        f"{result['benchmark']['name']}: {result['model']} ({result['label']}): mean-{result['attempts']} {score}",
+        f"{result['benchmark']['name']}: {result['student']} ({result['label']}): mean-{result['attempts']} {score}",
         f"truncated {result['truncated']:.1%}, without an answer {result['unparsed']:.1%}; {cost}",
         f"open next: {folder / 'evaluation.json'}",
     ]

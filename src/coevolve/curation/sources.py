@@ -1,55 +1,39 @@
 """Original seeds from any source, as verified tasks of round 0 (Stage 1; Section 3.1)."""
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from coevolve.concurrency import finish_all
 from coevolve.config import SeedsConfig
-from coevolve.curation import normalise
-from coevolve.curation.answers import typed_answer, typed_tests
 from coevolve.curation.bundled import bundled_rows
+from coevolve.curation.curated import curated_folder, evolution_seeds
+from coevolve.curation.forms import Form
 from coevolve.curation.readers import file_rows, huggingface_rows, reasoning_gym_rows
-from coevolve.curation.records import Notes, Pool, Row, SeedIssue, SeedReport, Unusable, plain_json
+from coevolve.curation.records import Notes, Pool, Row, SeedIssue, SeedReport, Unusable
+from coevolve.curation.twins import Asked, asked, digest
 from coevolve.errors import DataError
-from coevolve.tasks import DOMAINS, Answer, Certificate, Domain, Task, content_hash
-from coevolve.verifiers import plain
+from coevolve.tasks import DOMAINS, Domain, Task
 from coevolve.verifiers.base import Verifiers
 
-DOMAIN_NAMES: Mapping[str, Domain] = {
-    **dict.fromkeys(("math", "maths", "mathematics", "algebra", "geometry", "arithmetic", "statistics"), "math"),
-    **dict.fromkeys(("coding", "code", "programming", "python"), "coding"),
-    **dict.fromkeys(("science", "physics", "chemistry", "biology", "astronomy", "earth science"), "science"),
-}
 CANDIDATES_PER_CHAIN = 50
 FEWEST_CANDIDATES = 1000
-TOGETHER = 16
+TOGETHER = 128
 """Seeds verified at once."""
-LONGEST_ID = 200
-
-
-@dataclass(slots=True)
-class Seen:
-    """A question met before: its text up to spacing, its answer, and who asked it."""
-
-    exact: bytes
-    answer: str
-    id: str
 
 
 @dataclass(slots=True)
 class Reading:
     """One pass over a source: what was met, what was remarked, and the candidates kept by domain."""
 
-    config: SeedsConfig
+    form: Form
     domains: Sequence[Domain]
     seed: int
-    origin: str
     pools: dict[str, Pool]
     issues: list[SeedIssue] = field(default_factory=list)
-    questions: dict[bytes, Seen] = field(default_factory=dict)
+    questions: dict[bytes, tuple[Asked, str]] = field(default_factory=dict)
+    """Folded question -> how it was asked first, and by whom."""
     ids: set[bytes] = field(default_factory=set)
     withdrawn: set[str] = field(default_factory=set)
     read: int = 0
@@ -63,7 +47,7 @@ class Reading:
                 raise Unusable(*row.fault)
             if row.note:
                 notes.repair(*row.note)
-            task = self._task(row, notes)
+            task = self.form.task(row, notes)
             name = task.id
             if task.domain in self.domains:
                 self._new(task)
@@ -77,72 +61,23 @@ class Reading:
             self.pools[task.domain].offer((first, _priority(self.seed, task.id)), task)
 
     def _remark(self, line: int, name: str, outcome: Any, reason: str, message: str) -> None:
-        where = f"{self.origin}, line {line}" + (f" ({name})" if name else "")
+        where = f"{self.form.origin}, line {line}" + (f" ({name})" if name else "")
         self.issues.append(SeedIssue(line, name, outcome, reason, f"{where}: {message}"))
 
-    def _task(self, row: Row, notes: Notes) -> Task:
-        data = {name: row.data.get(column) for name, column in self.config.columns.items() if column in row.data}
-        data = {**self.config.defaults, **{k: v for k, v in row.data.items() if v is not None or k == "answer"}, **data}
-        for name in ("tests", "meta", "choices"):
-            data[name] = plain_json(data.get(name))
-        meta = dict(data["meta"]) if isinstance(data["meta"], Mapping) else {}
-        domain = _domain(data.get("domain"), meta, notes)
-        question = self._question(domain, data, notes)
-        answer = typed_answer(domain, data, question, notes)
-        return Task(
-            id=(name := _id(data, question, answer, notes)),
-            chain=name,
-            domain=domain,
-            round=0,
-            question=question,
-            answer=answer,
-            solution=str(data.get("solution") or meta.pop("solution", "") or ""),
-            tests=typed_tests(data, answer) if domain == "coding" else None,
-            certificate=Certificate(kind="source", detail=str(meta.get("verified", ""))[:200]),
-            source=str(data.get("source") or self.origin),
-            license=str(data.get("license") or "unstated"),
-            meta=meta,
-        )
-
-    def _question(self, domain: Domain, data: Mapping[str, Any], notes: Notes) -> str:
-        text = data.get("question")
-        if text is None:
-            raise Unusable("null_question", "it has no question")
-        if not isinstance(text, str) or not text.strip():
-            raise Unusable("empty_question", "its question is empty or no text")
-        if normalise.LONE_SURROGATE.search(f"{text}{data.get('answer')}{data.get('id')}"):
-            raise Unusable("broken_unicode", "it holds half a character (a lone surrogate); save it as UTF-8 again")
-        if len(text) > self.config.question_chars:
-            limit = self.config.question_chars
-            raise Unusable(
-                "question_too_long", f"its question has {len(text)} characters; raise seeds.question_chars={limit}"
-            )
-        if normalise.INSTRUCTION.search(text):
-            raise Unusable(
-                "instruction_like_text", "its question holds instructions to a model; reword it to use it", "flag"
-            )
-        if domain == "coding":
-            return text.strip()
-        if normalise.odd_dollars(text):
-            notes.accept("warning_unbalanced_math", "a $ in its question has no partner")
-        return normalise.clean(text, notes, "question")
-
     def _new(self, task: Task) -> None:
-        key = _digest(task.id)
+        key = digest(task.id)
         if key in self.ids:
             raise Unusable("duplicate_id", "another record has this id; give each its own")
         self.ids.add(key)
-        exact = task.question if task.domain == "coding" else normalise.same_words(task.question)
-        fold = exact if task.domain == "coding" else exact.casefold()
-        question, answer = _digest(f"{task.domain}/{fold}"), _answer_key(task.answer)
-        before = self.questions.get(question)
-        if before is None:
-            self.questions[question] = Seen(_digest(exact), answer, task.id)
-        elif before.answer == answer or task.answer.type == "code_tests":
-            raise Unusable("duplicate_question", f"the same question as {before.id}", "drop_duplicate")
-        elif before.exact == _digest(exact):
-            self.withdrawn.add(before.id)
-            message = f"the same question as {before.id} with another answer; neither is used until one is corrected"
+        now = asked(task)
+        before, name = self.questions.setdefault(now.folded, (now, task.id))
+        if name == task.id:
+            return
+        if before.answer == now.answer:
+            raise Unusable("duplicate_question", f"the same question as {name}", "drop_duplicate")
+        if before.exact == now.exact:
+            self.withdrawn.add(name)
+            message = f"the same question as {name} with another answer; neither is used until one is corrected"
             raise Unusable("conflicting_answers", message, "quarantine")
 
 
@@ -153,14 +88,30 @@ def read_seeds(config: SeedsConfig, domains: Sequence[Domain], seed: int) -> See
     few bytes a record. Raises DataError, MissingExtra.
     """
     size = max(FEWEST_CANDIDATES, CANDIDATES_PER_CHAIN * config.per_domain)
-    reading = Reading(config, domains, seed, _origin(config), {domain: Pool(size) for domain in domains})
+    if config.source == "curated":
+        return _curated(config, {domain: Pool(size) for domain in domains}, seed)
+    form = Form(_origin(config), config.columns, config.defaults, config.question_chars)
+    reading = Reading(form, domains, seed, {domain: Pool(size) for domain in domains})
     for row in _rows(config, domains, seed):
         reading.take(row)
     if reading.read == 0:
-        raise DataError(f"{reading.origin} holds no record; give a file with one JSON object a line, or a table")
+        raise DataError(f"{form.origin} holds no record; give a file with one JSON object a line, or a table")
     tasks = [task for domain in DOMAINS if domain in reading.pools for task in reading.pools[domain].ordered()]
     kept = tuple(task for task in tasks if task.id not in reading.withdrawn)
     return SeedReport(kept, tuple(reading.issues), reading.read)
+
+
+def _curated(config: SeedsConfig, pools: dict[Domain, Pool], seed: int) -> SeedReport:
+    """The evolution side of a curated folder, which is screened already."""
+    issues, read = list[SeedIssue](), 0
+    for read, task in enumerate(evolution_seeds(curated_folder(config)), 1):
+        if len(task.question) > config.question_chars:
+            message = f"{task.id}: its question has {len(task.question)} characters; raise seeds.question_chars"
+            issues.append(SeedIssue(read, task.id, "reject", "question_too_long", message))
+        elif task.domain in pools:
+            pools[task.domain].offer((_priority(seed, task.id),), task)
+    tasks = tuple(task for pool in pools.values() for task in pool.ordered())
+    return SeedReport(tasks, tuple(issues), read)
 
 
 async def verified_seeds(tasks: Sequence[Task], verifiers: Verifiers) -> tuple[tuple[Task, ...], tuple[SeedIssue, ...]]:
@@ -208,38 +159,5 @@ def _origin(config: SeedsConfig) -> str:
     return config.path if config.path and config.source != "reasoning_gym" else f"{config.source} seeds"
 
 
-def _domain(given: Any, meta: dict[str, Any], notes: Notes) -> Domain:
-    if given is None:
-        known = ", ".join(DOMAINS)
-        raise Unusable("missing_domain", f"it has no domain ({known}); add it or set seeds.defaults.domain")
-    name = str(given).strip().casefold()
-    domain = DOMAIN_NAMES.get(name)
-    if domain is None:
-        raise Unusable("unknown_domain", f"domain {str(given)[:40]!r} is none of {', '.join(DOMAINS)}")
-    if given != domain:
-        notes.repair("domain_mapped", f"domain {given!r} is taken as {domain}")
-        if name != domain:
-            meta.setdefault("topic", name)
-    return domain
-
-
-def _id(data: Mapping[str, Any], question: str, answer: Answer, notes: Notes) -> str:
-    given = str(data.get("id") or "").strip()
-    if given:
-        return given[:LONGEST_ID]
-    assigned = f"seed-{content_hash([question, answer.model_dump(mode='json')])[:12]}"
-    notes.repair("id_assigned", f"it has no id; {assigned} was made from its content")
-    return assigned
-
-
-def _answer_key(answer: Answer) -> str:
-    written = plain.written(answer.value) if answer.type in plain.NUMERIC or answer.type == "quantity" else None
-    return f"{written.value if written else answer.value.strip()} {answer.unit or ''}".casefold()
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).digest()
-
-
 def _priority(seed: int, name: str) -> int:
-    return int.from_bytes(_digest(f"{seed}/{name}"), "big")
+    return int.from_bytes(digest(f"{seed}/{name}"), "big")

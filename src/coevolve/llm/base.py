@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,21 @@ class ChatRequest:
     schema: Mapping[str, Any] | None = None
     schema_name: str = "reply"
 
+    def record(self) -> dict[str, Any]:
+        """The request as JSON holds it."""
+        sampling = self.sampling
+        return {
+            "messages": [{"role": message.role, "content": message.content} for message in self.messages],
+            "sampling": {
+                "temperature": sampling.temperature,
+                "max_tokens": sampling.max_tokens,
+                "seed": sampling.seed,
+                "stop": sampling.stop,
+            },
+            "schema": self.schema,
+            "schema_name": self.schema_name,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -55,6 +70,29 @@ class ChatReply:
     reasoning: str = ""
     retries: tuple[str, ...] = field(default=())
     """What went wrong on the way to this reply, one word a failed try (`429`, `500`, `timeout`, `dropped`)."""
+
+    @classmethod
+    def read(cls, record: Mapping[str, Any]) -> Self:
+        """A reply from its record in a journal."""
+        return cls(**{**record, "usage": Usage(**record["usage"]), "retries": tuple(record["retries"])})
+
+    def record(self) -> dict[str, Any]:
+        """The reply as JSON holds it."""
+        usage = self.usage
+        return {
+            "text": self.text,
+            "finish": self.finish,
+            "usage": {
+                "tokens_in": usage.tokens_in,
+                "tokens_out": usage.tokens_out,
+                "tokens_cached": usage.tokens_cached,
+                "tokens_reasoning": usage.tokens_reasoning,
+            },
+            "model": self.model,
+            "seconds": self.seconds,
+            "reasoning": self.reasoning,
+            "retries": self.retries,
+        }
 
 
 class ChatModel(Protocol):

@@ -1,14 +1,17 @@
 """Ceilings, checked before each call and held under concurrency by reservations (I11)."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from coevolve.config import BudgetConfig, CeilingConfig
 from coevolve.errors import CeilingReached, RunCeilingReached
-from coevolve.ledger import CallKey, Ledger, Totals
+from coevolve.ledger import CallKey, Ledger, Sums, Totals
 
 EVALUATION_PHASES = frozenset({"in_loop", "post_task", "baseline", "candidate"})
+CLOSING = frozenset({"generation", "evaluation"})
+"""Ceilings whose first refusal holds for the rest of the round: where it ends does not hang on who asks next."""
 
 
 class Estimate(NamedTuple):
@@ -48,15 +51,20 @@ class Budgets:
         self._ledger = ledger
         self._held: dict[tuple[str, ...], _Held] = {}
         self._changed = asyncio.Condition()
+        self._closed: dict[str, str] = {}
+        self._to_close: Mapping[str, str] = {}
 
-    def start_round(self) -> None:
-        """Forget the chains of the round before."""
+    def start_round(self, closed: Mapping[str, str]) -> None:
+        """Forget the round before; `closed` are ceilings that refused a call of this one to an earlier process."""
         self._held = {name: held for name, held in self._held.items() if len(name) == 1}
+        self._closed, self._to_close = {}, dict(closed)
 
     def left(self, scope: str) -> bool:
-        """Whether the ceiling of `generation`, `evaluation` or `total` still has room."""
+        """Whether the ceiling of `generation` or `evaluation` has room after the calls this process came to."""
         ceiling: CeilingConfig = getattr(self._config, scope)
-        return _refusal(ceiling, self._spent(scope), _Held(), Estimate(0, 0)) is None
+        if scope in self._closed:
+            return False
+        return _refusal(ceiling, _of(self._ledger.made, scope), _Held(), Estimate(0, 0)) is None
 
     async def reserve(self, key: CallKey, estimate: Estimate) -> Reservation:
         """Hold room for a call; waits for calls in flight where only their reservations stand in the way.
@@ -66,7 +74,9 @@ class Budgets:
         async with self._changed:
             while True:
                 waits = False
-                for scope, ceiling, spent, held in self._ceilings(key):
+                ceilings = self._ceilings(key)
+                for scope, ceiling, spent, held in ceilings:
+                    self._refuse_if_closed(scope)
                     why = _refusal(ceiling, spent, held, estimate)
                     if why is None:
                         continue
@@ -75,11 +85,13 @@ class Budgets:
                         continue
                     if scope == "total":
                         raise RunCeilingReached(f"budget.total.{why}; raise it and run the same command to go on")
+                    if scope in CLOSING:
+                        self._closed[scope] = why
                     raise CeilingReached(scope, why)
                 if not waits:
                     break
                 await self._changed.wait()
-            reservation = Reservation(estimate, [held for _, _, _, held in self._ceilings(key)])
+            reservation = Reservation(estimate, [held for _, _, _, held in ceilings])
             for held in reservation.held:
                 held.add(estimate, 1)
             return reservation
@@ -104,14 +116,32 @@ class Budgets:
             for scope in scopes
         ]
 
+    def _refuse_if_closed(self, scope: str) -> None:
+        why = self._closed.get(scope) or self._to_close.get(scope)
+        if why is not None:
+            self._closed[scope] = why
+            raise CeilingReached(scope, why)
+
     def _spent(self, scope: str, *rest: str) -> Totals:
-        if scope == "total":
-            return self._ledger.run
-        if scope == "chain":
-            return self._ledger.chain(*rest)
-        if scope == "generation":
-            return self._ledger.sum(lambda phase, _probe, _role: phase == "generation")
-        return self._ledger.sum(lambda phase, _probe, _role: phase in EVALUATION_PHASES)
+        """What was paid under a ceiling, by this process or an earlier one."""
+        made = _of(self._ledger.made, scope, *rest)
+        if self._ledger.expected.run.calls == 0:
+            return made
+        both = Totals()
+        both.add(made)
+        both.add(_of(self._ledger.expected, scope, *rest))
+        return both
+
+
+def _of(sums: Sums, scope: str, *rest: str) -> Totals:
+    if scope == "total":
+        return sums.run
+    if scope == "chain":
+        phase, probe, chain = rest
+        return sums.chains.get((phase, probe, chain)) or Totals()
+    if scope == "generation":
+        return sums.sum(lambda phase, _probe, _role: phase == "generation")
+    return sums.sum(lambda phase, _probe, _role: phase in EVALUATION_PHASES)
 
 
 def _refusal(ceiling: CeilingConfig, spent: Totals, held: _Held, estimate: Estimate) -> str | None:

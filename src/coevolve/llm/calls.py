@@ -3,20 +3,25 @@
 import hashlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from coevolve.config_models import PriceConfig
-from coevolve.errors import CallFailed, Interrupted
+from coevolve.errors import CallFailed, CeilingReached, Interrupted
+from coevolve.events import Scope
 from coevolve.journal import Journal
 from coevolve.ledger import CallKey, Ledger, Row
 from coevolve.llm.base import ChatModel, ChatReply, ChatRequest, Usage
-from coevolve.llm.budgets import Budgets, Estimate
+from coevolve.llm.budgets import CLOSING, Budgets, Estimate
 from coevolve.llm.pricing import microusd, most
+from coevolve.llm.recorded import NotRecorded, not_recorded
 
 TOKENS_A_MESSAGE = 16
 """More than any chat template adds around one message."""
+MADE_AGAIN = frozenset({"initialisation", "reporting"})
+"""Phases that a failed call ends the run in; elsewhere the run goes on without it, and a resumed run does the same."""
 
 
 @dataclass(slots=True)
@@ -66,6 +71,7 @@ class Calls:
         self.budgets = budgets
         self._on_call = on_call
         self._stopping = False
+        self._checked: tuple[tuple[str, Seat, ChatReply], ...] = ()
         self.pace = Pace()
         """Of the solver's calls that this process made."""
 
@@ -73,55 +79,107 @@ class Calls:
         """Start no further call: those in flight end and are recorded, the next one raises Interrupted."""
         self._stopping = True
 
+    def charge(self, checked: Iterable[tuple[str, Seat, ChatReply]]) -> None:
+        """Charge the short calls of a start, one (role, seat, reply) a model, to the round that it takes up."""
+        self._checked = tuple(checked)
+
     def start_round(self, number: int) -> None:
         """Open the journal of round `number`; sums of the round before are archived by now."""
         self.journal.open_round(number)
         self.ledger.start_round()
-        self.budgets.start_round()
+        self.budgets.start_round(self.journal.closed)
+        for record in self.journal.calls():
+            row = Row.read(record["row"])
+            if "failed" in record and row.phase in MADE_AGAIN:
+                self.journal.drop(record)
+                self._count(row)
+            else:
+                self.ledger.expect(row)
+        for paid in self.journal.paid:
+            self.ledger.append(Row.read(paid))
+        for attempt, (role, seat, reply) in enumerate(self._checked, len(self.journal.paid)):
+            scope = Scope(round=number, phase="initialisation")
+            row = _row(CallKey(scope, "preflight", 0, role, attempt), seat, reply, "ok")
+            self.journal.append_paid(row.record())
+            self.ledger.append(row)
+        self._checked = ()
+
+    def end_round(self) -> None:
+        """Charge what an earlier process paid for and this one had no use for: it took another course."""
+        for record in self.journal.calls():
+            self.journal.drop(record)
+            self._count(replace(Row.read(record["row"]), outcome="unused"), expected=True)
 
     def recorded_seen(self, key: CallKey) -> int | None:
         """How many admissions the recorded call `key` had seen; None when it was never finished (I16)."""
         record = self.journal.find(str(key))
         return None if record is None else int(record["seen"])
 
-    async def call(self, key: CallKey, seat: Seat, request: ChatRequest, seen: int = 0) -> ChatReply:
-        """One model call. Raises CeilingReached or RunCeilingReached before it, CallFailed after its retries."""
-        fingerprint = _fingerprint(seat.model.name, request)
-        record = self.journal.find(str(key))
-        if record is not None and record["hash"] == fingerprint:
-            row = Row(**{**record["row"], "retries": tuple(record["row"]["retries"])})
-            self.ledger.append(row)
-            self._on_call(row)
-            stored = record["reply"]
-            return ChatReply(
-                **{**stored, "usage": Usage(**stored["usage"]), "retries": tuple(stored["retries"])},
-            )
+    async def call(
+        self,
+        key: CallKey,
+        seat: Seat,
+        request: ChatRequest,
+        seen: int = 0,
+        fits: Callable[[str], bool] | None = None,
+    ) -> ChatReply:
+        """One model call. Raises CeilingReached or RunCeilingReached before it, CallFailed after its retries.
+
+        `seen` is how many admissions its prompt knew; `fits` says whether a reply's text can be used, for the ledger.
+        """
+        asked = request.record()
+        fingerprint = _fingerprint(seat.model.name, asked)
+        record = self.journal.take(str(key), fingerprint)
+        if record is not None:
+            self._count(Row.read(record["row"]), expected=True)
+            if "failed" in record:
+                raise CallFailed(record["failed"], tuple(record["row"]["retries"]))
+            return ChatReply.read(record["reply"])
         if self._stopping:
             raise Interrupted("stopped as asked, everything is saved; run the same command to go on")
-        reservation = await self.budgets.reserve(key, _estimate(seat, request))
+        asked["schema"] = None  # its name tells which it is
+        head = {"hash": fingerprint, "seen": seen, "request": asked}
         try:
-            reply = await self._make(key, seat, request)
-            row = _row(key, seat, reply)
-            self.ledger.append(row)
-            self.journal.append_call(
-                str(key), {"hash": fingerprint, "seen": seen, "reply": asdict(reply), "row": asdict(row)}
-            )
+            reservation = await self.budgets.reserve(key, _estimate(seat, request))
+        except CeilingReached as error:
+            if error.scope in CLOSING:
+                self.journal.append_closed(error.scope, error.what)
+            raise
+        try:
+            return await self._make(key, seat, request, head, fits)
         finally:
             await self.budgets.release(reservation)
-        self._on_call(row)
-        return reply
 
-    async def _make(self, key: CallKey, seat: Seat, request: ChatRequest) -> ChatReply:
+    async def _make(
+        self,
+        key: CallKey,
+        seat: Seat,
+        request: ChatRequest,
+        head: dict[str, Any],
+        fits: Callable[[str], bool] | None,
+    ) -> ChatReply:
         try:
             with self.pace if key.role == "solver" else nullcontext():
                 reply = await seat.model.chat(request)
-                return replace(reply, text=_encodable(reply.text), reasoning=_encodable(reply.reasoning))
+        except NotRecorded as error:
+            raise not_recorded(self.journal.path, key, request) from error
         except CallFailed as error:
             empty = ChatReply("", "stop", Usage(0, 0), seat.model.name, 0.0, retries=error.retries)
-            row = _row(key, seat, empty, outcome="failed")
-            self.ledger.append(row)
-            self._on_call(row)
-            raise CallFailed(f"{key}: {error}", error.retries) from error
+            said = _encodable(f"{key}: {error}")
+            row = _row(key, seat, empty, "failed")
+            self.journal.append_call(str(key), {**head, "failed": said, "row": row.record()})
+            self._count(row)
+            raise CallFailed(said, error.retries) from error
+        reply = replace(reply, text=_encodable(reply.text), reasoning=_encodable(reply.reasoning))
+        cut = reply.finish == "length"
+        row = _row(key, seat, reply, "truncated" if cut else "ok" if fits is None or fits(reply.text) else "unparsed")
+        self.journal.append_call(str(key), {**head, "reply": reply.record(), "row": row.record()})
+        self._count(row)
+        return reply
+
+    def _count(self, row: Row, expected: bool = False) -> None:
+        self.ledger.append(row, expected)
+        self._on_call(row)
 
 
 def _encodable(text: str) -> str:
@@ -129,8 +187,8 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _fingerprint(model: str, request: ChatRequest) -> str:
-    return hashlib.sha256(json.dumps([model, asdict(request)], sort_keys=True).encode()).hexdigest()[:20]
+def _fingerprint(model: str, asked: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps([model, asked], sort_keys=True).encode()).hexdigest()[:20]
 
 
 def _estimate(seat: Seat, request: ChatRequest) -> Estimate:
@@ -142,7 +200,7 @@ def _estimate(seat: Seat, request: ChatRequest) -> Estimate:
     )
 
 
-def _row(key: CallKey, seat: Seat, reply: ChatReply, outcome: str | None = None) -> Row:
+def _row(key: CallKey, seat: Seat, reply: ChatReply, outcome: str) -> Row:
     usage = reply.usage
     return Row(
         call=str(key),
@@ -160,6 +218,6 @@ def _row(key: CallKey, seat: Seat, reply: ChatReply, outcome: str | None = None)
         tokens_reasoning=usage.tokens_reasoning,
         microusd=microusd(seat.price, usage),
         seconds=round(reply.seconds, 4),
-        outcome=outcome or ("truncated" if reply.finish == "length" else "ok"),
+        outcome=outcome,
         retries=reply.retries,
     )

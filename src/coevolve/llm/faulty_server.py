@@ -3,7 +3,7 @@
 import asyncio
 import json
 import random
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -27,6 +27,11 @@ FAULTS = (
 )
 """Broken HTTP body; a JSON object of another form; no text; half a text that met its limit; 429 without and with
 Retry-After; 500; no answer at all; a connection closed half-way; an answer byte by byte; another model's name."""
+
+
+CHARS_A_TOKEN = 4
+DECK = 200
+BODIES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +70,21 @@ class FaultyServer:
         if unknown:
             raise ValueError(f"unknown faults {sorted(unknown)}; known: {', '.join(FAULTS)}")
         self.served = Served()
+        self.bodies: deque[dict[str, Any]] = deque(maxlen=BODIES)
+        """The last requests that reached a model, newest last."""
         self._model = model
         self.faults = dict(faults)
+        self.spared = 0
+        """So many first requests meet no fault."""
         self._random = random.Random(seed)
+        self._deck: list[str] = []
+        self._deck_of: dict[str, float] = {}
         self._hang_seconds, self._slow_seconds = hang_seconds, slow_seconds
         self._key, self._names = key, names
+        self.refuses: tuple[str, ...] = ()
+        """Parameters that are unknown here."""
+        self.context_tokens: int | None = None
+        """Most tokens of prompt and reply together."""
         app = web.Application()
         app.router.add_post("/v1/chat/completions", self._complete)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
@@ -92,7 +107,17 @@ class FaultyServer:
             return self._error(401, "the key is wrong")
         if self._names and body["model"] not in self._names:
             return self._error(404, f"the model {body['model']} does not exist")
+        self.bodies.append(body)
+        for parameter in self.refuses:
+            if parameter in body:
+                return self._error(400, f"Unknown parameter: '{parameter}'.")
+        asked = read_request(body)
+        words = sum(len(message.content) for message in asked.messages) // CHARS_A_TOKEN
+        if self.context_tokens is not None and words + asked.sampling.max_tokens > self.context_tokens:
+            return self._error(400, f"This model's maximum context length is {self.context_tokens} tokens.")
         fault = self._draw()
+        if fault == "wrong_schema" and asked.schema is None:
+            fault = "ok"
         if fault in ("429", "429_wait"):
             return self._error(429, "too fast", fault, {"Retry-After": "0.2"} if fault == "429_wait" else None)
         if fault == "500":
@@ -101,17 +126,19 @@ class FaultyServer:
             self.served.outcomes["hang"] += 1
             await asyncio.sleep(self._hang_seconds)
             return web.Response(status=500)
-        reply = await self._model.chat(read_request(body))
+        reply = await self._model.chat(asked)
         return await self._send(request, body["model"], reply, fault)
 
     def _draw(self) -> str:
-        """One draw a request, by order of arrival."""
-        at = self._random.random()
-        for fault, share in self.faults.items():
-            at -= share
-            if at < 0:
-                return fault
-        return "ok"
+        """One draw a request, by order of arrival, from a shuffled deck that holds each fault by its share."""
+        if self.served.requests < self.spared:
+            return "ok"
+        if not self._deck or self._deck_of != self.faults:
+            self._deck_of = dict(self.faults)
+            self._deck = [fault for fault, share in self.faults.items() for _ in range(round(share * DECK))]
+            self._deck += ["ok"] * (DECK - len(self._deck))
+            self._random.shuffle(self._deck)
+        return self._deck.pop()
 
     async def _send(self, request: web.Request, name: str, reply: ChatReply, fault: str) -> web.StreamResponse:
         self.served.outcomes[fault] += 1
@@ -122,7 +149,8 @@ class FaultyServer:
             text = ""
         elif fault == "truncation":
             text, finish = text[: len(text) // 2], "length"
-        payload = json.dumps(completion(f"{name}-other" if fault == "wrong_model" else name, text, finish, reply.usage))
+        named = f"{name}-other" if fault == "wrong_model" else name
+        payload = json.dumps(completion(named, text, finish, reply.usage, reply.reasoning))
         if fault == "malformed":
             return web.Response(text=payload[: len(payload) // 2], content_type="application/json")
         if fault in ("dropped", "slow"):
@@ -174,9 +202,11 @@ def read_request(body: Mapping[str, Any]) -> ChatRequest:
     )
 
 
-def completion(name: str, text: str, finish: str, usage: Usage) -> dict[str, Any]:
+def completion(name: str, text: str, finish: str, usage: Usage, reasoning: str = "") -> dict[str, Any]:
     """A chat completion's JSON."""
     message = {"role": "assistant", "content": text}
+    if reasoning:
+        message["reasoning_content"] = reasoning
     return {
         "object": "chat.completion",
         "model": name,

@@ -13,6 +13,7 @@ from typing import Any
 
 from coevolve.errors import CallFailed, ConfigError, MissingExtra, boundary
 from coevolve.llm.base import ChatReply, ChatRequest, Message, Usage
+from coevolve.llm.wire import too_long
 
 PROMPT_CACHE_MIB = 256
 SEED_MASK = 0x7FFFFFFF
@@ -39,11 +40,24 @@ class LlamaServer:
         with boundary(ConfigError, f"the model file {path} cannot be loaded"):
             self._server = xllamacpp.Server(params)
         self._prompt: tuple[Message, ...] = ()
+        self._why = ""
+        """Why the last prompt could not be evaluated."""
         self._splits: dict[tuple[Message, ...], int] = {}
         """How many tokens a prompt shares with the messages before its last one, evaluated alone."""
 
     def answer(self, request: ChatRequest, thinking: bool | None, stop: Event) -> ChatReply:
-        """One reply, without its `seconds` and `model`; ends early once `stop` is set. Raises CallFailed."""
+        """One reply, without its `seconds` and `model`; ends early once `stop` is set. Raises CallFailed.
+
+        A prompt longer than the context is cut before its first token.
+        """
+        try:
+            return self._answer(request, thinking, stop)
+        except CallFailed as error:
+            if too_long(str(error)):
+                return ChatReply("", "length", Usage(0, 0), "", 0.0)
+            raise
+
+    def _answer(self, request: ChatRequest, thinking: bool | None, stop: Event) -> ChatReply:
         body = _body(request, thinking)
         cached = self._prepare(request.messages, body) if request.messages != self._prompt else None
         parts: list[str] = []
@@ -82,7 +96,7 @@ class LlamaServer:
             kept = self._evaluate(prefix, body, cached=False)
         whole = self._evaluate(messages, body, cached=kept is not None)
         if whole is None:
-            raise CallFailed("the embedded model: the prompt cannot be evaluated (too long for its context?)")
+            raise CallFailed(f"the embedded model: the prompt cannot be evaluated: {self._why}")
         if kept is not None:
             self._splits.setdefault(prefix, whole)
         self._prompt = messages
@@ -93,10 +107,14 @@ class LlamaServer:
         fresh = {"messages": _turns(messages), "max_tokens": 1, "temperature": 0.0, "cache_prompt": cached}
         try:
             with boundary(CallFailed, "the embedded model"):
-                usage = self._server.handle_chat_completions({**body, **fresh}).get("usage")
-        except CallFailed:
+                found = self._server.handle_chat_completions({**body, **fresh})
+        except CallFailed as error:
+            self._why = str(error)
             return None
-        return _usage(usage, None).tokens_cached if usage else None
+        if not found.get("usage"):
+            self._why = _fault(found)
+            return None
+        return _usage(found["usage"], None).tokens_cached
 
 
 def _body(request: ChatRequest, thinking: bool | None) -> dict[str, Any]:

@@ -14,15 +14,27 @@ from yarl import URL
 
 from coevolve.config_models import FlowConfig, ModelConfig, SolverConfig
 from coevolve.errors import EndpointError
-from coevolve.llm.base import ChatReply, ChatRequest, Message, Sampling
+from coevolve.llm.base import ChatReply, ChatRequest, Message, Sampling, Usage
 from coevolve.llm.flow import PATIENCE, Flow, FlowState, Patience, TryFailed
-from coevolve.llm.wire import Answer, Dialect, SchemaMode, estimated_tokens, parse_answer, refusal_text, shown
+from coevolve.llm.wire import (
+    Answer,
+    Dialect,
+    SchemaMode,
+    context_tokens,
+    estimated_tokens,
+    parse_answer,
+    refusal_text,
+    shown,
+    too_long,
+)
 
 CONNECT_SECONDS = 10.0
 PREFLIGHT_SECONDS = 10.0
 PREFLIGHT = ChatRequest((Message("user", "Say yes."),), Sampling(temperature=1.0, max_tokens=1, seed=0))
 UNREADABLE = (400, 422)
 """The request is not understood."""
+UNFIT = (*UNREADABLE, 413, 500)
+"""Statuses under which servers say that a prompt is too long."""
 AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 REDIRECTS = range(300, 400)
 SPENT = ("insufficient_quota", "insufficient balance", "exceeded your current quota")
@@ -104,15 +116,17 @@ class OpenAIModel:
         """One short call that tells within 10 s whether calls can succeed at all. Raises EndpointError."""
         started = time.perf_counter()
         fault: TryFailed | None = None
+        words: list[str] = []
         try:
             async with asyncio.timeout(PREFLIGHT_SECONDS):
                 while fault is None or (fault.again and fault.word != "refused"):
                     if fault is not None:
                         await asyncio.sleep(min(1.0, fault.retry_after or 1.0))
                     try:
-                        return self._reply(await self._try(PREFLIGHT), started, (fault.word,) if fault else ())
+                        return self._reply(await self._try(PREFLIGHT), started, tuple(words))
                     except TryFailed as failed:
                         fault = failed
+                        words.append(fault.word)
         except TimeoutError:
             seconds = f"{PREFLIGHT_SECONDS:.0f} s"
             why = f"no good answer within {seconds}" + (f" (last: {fault})" if fault else "")
@@ -143,9 +157,11 @@ class OpenAIModel:
             if status == HTTPStatus.OK:
                 return self._read(raw, request)
             said = self._scrubbed(raw)
+            if status in UNFIT and too_long(said):
+                return self._cut(said, request)
             if status in UNREADABLE:
-                learnt = self._dialect.learn(said)
-                if learnt or json.dumps(self._dialect.body(request)).encode() != data:
+                learnt_meanwhile = json.dumps(self._dialect.body(request)).encode() != data
+                if learnt_meanwhile or self._dialect.learn(said):
                     continue
             self._refused(status, retry_after, said, request)
 
@@ -165,13 +181,26 @@ class OpenAIModel:
         try:
             payload: Any = json.loads(raw)
             if isinstance(payload, dict) and payload.get("error"):
-                self._refused(_code(payload["error"]), None, self._scrubbed(raw), request)
+                said = self._scrubbed(raw)
+                if too_long(said):
+                    return self._cut(said, request)
+                self._refused(_code(payload["error"]), None, said, request)
             answer = parse_answer(payload, request)
         except (ValueError, RecursionError) as error:
             raise TryFailed("malformed", f"not a completion: {error}", again=True) from error
         if not self._dialect.expects(answer.model):
             raise TryFailed("model", f"answered as {str(answer.model)[:80]!r}, not {self._name!r}", again=True)
         return answer
+
+    def _cut(self, said: str, request: ChatRequest) -> Answer:
+        """The reply to a prompt longer than the context: cut before its first token, and nothing billed."""
+        size = context_tokens(said)
+        if size is not None and request.sampling.max_tokens >= size:
+            raise EndpointError(
+                f"{self.where}: max_tokens={request.sampling.max_tokens} leaves no room in the context of "
+                f"{size} tokens; set it lower"
+            )
+        return Answer("", "", "length", Usage(0, 0), self._name)
 
     def _refused(self, status: int, retry_after: str | None, said: str, request: ChatRequest) -> NoReturn:
         """Say what a status means: wrong for good, wrong for this request, or worth another try."""
@@ -187,6 +216,8 @@ class OpenAIModel:
             raise EndpointError(f"{self.where}: answers {status}, a redirect; give the final address as base_url")
         if status in UNREADABLE and "temperature" in said.lower():
             raise EndpointError(f"{self.where}: refuses temperature={request.sampling.temperature:g}: {said}")
+        if status in UNREADABLE and self._dialect.thinking_named(said):
+            raise EndpointError(f"{self.where}: refuses thinking={self._dialect.thinking}: {said}; set thinking=null")
         again = status in AGAIN
         wait = _wait(retry_after) if again else None
         raise TryFailed(str(status), f"{status} {said}".strip(), again=again, retry_after=wait)

@@ -17,17 +17,17 @@ class Remote(Protocol):
         ...
 
 
-async def preflight(models: Sequence[ChatModel]) -> tuple[ChatReply, ...]:
-    """Call every remote model once, all at the same time; their replies, to be charged.
+async def preflight(models: Sequence[ChatModel]) -> tuple[tuple[ChatModel, ChatReply], ...]:
+    """Call every remote model once, all at the same time; each with its reply, to be charged.
 
     Raises EndpointError or MissingExtra, naming the address, for the first that cannot serve.
     """
-    tasks: list[asyncio.Task[ChatReply]] = []
+    tasks: list[tuple[ChatModel, asyncio.Task[ChatReply]]] = []
     try:
         async with asyncio.TaskGroup() as group:
-            tasks += [group.create_task(model.preflight()) for model in models if isinstance(model, Remote)]
+            tasks += [(model, group.create_task(model.preflight())) for model in models if isinstance(model, Remote)]
     except* UserError as errors:
         first = errors.exceptions[0]
     else:
-        return tuple(task.result() for task in tasks)
+        return tuple((model, task.result()) for model, task in tasks)
     raise first

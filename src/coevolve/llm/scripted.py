@@ -13,6 +13,7 @@ from coevolve.llm.base import ChatReply, ChatRequest, Usage
 NUMBER = re.compile(r"\d+")
 STEP = re.compile(r"Then (add|subtract|multiply by) (\d+)")
 CHARS_A_TOKEN = 4
+SCRIPTED_SOLVER = "scripted-solver"
 
 
 @dataclass(slots=True)
@@ -52,4 +53,4 @@ def guess(request: ChatRequest) -> str:
 
 def scripted_solver() -> ScriptedModel:
     """The solver of `experiment=machinery`: it answers at once, and right about one time in four at best."""
-    return ScriptedModel(guess, name="scripted-solver")
+    return ScriptedModel(guess, name=SCRIPTED_SOLVER)

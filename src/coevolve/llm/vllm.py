@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import socket
 import sys
 import time
@@ -9,14 +10,14 @@ import urllib.error
 import urllib.request
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from pathlib import Path
 
 from coevolve.config_models import FlowConfig, VllmConfig
 from coevolve.errors import EndpointError
 from coevolve.llm import keeper
-from coevolve.llm.base import ChatReply, ChatRequest
+from coevolve.llm.base import ChatReply, ChatRequest, Usage
 from coevolve.llm.openai import OpenAIModel
 from coevolve.llm.vllm_plan import Plan, assign_gpus, check_installed, diagnose, find_gpus, server_plan
 from coevolve.llm.wire import SchemaMode
@@ -24,6 +25,10 @@ from coevolve.llm.wire import SchemaMode
 POLL_SECONDS = 0.5
 END_SECONDS = 2 * keeper.GRACE_SECONDS
 LOG_TAIL_BYTES = 20_000
+LOG_HEAD = re.compile(r"^\([^)]*\)\s*")
+"""Which of the server's processes speaks."""
+SHOWN = 120
+"""Characters of a log line that are shown as progress."""
 
 
 @dataclass(slots=True)
@@ -97,7 +102,7 @@ class VllmServers:
                     f"vllm for {model} is not ready after {self._config.startup_seconds:.0f} s; raise "
                     f"vllm.startup_seconds or see {server.log}"
                 )
-            last = log.strip().rpartition("\n")[2][-100:]
+            last = LOG_HEAD.sub("", log.strip().rpartition("\n")[2])[:SHOWN]
             if last != shown:
                 self._say(f"vllm {model}: {last}")
                 shown = last
@@ -147,7 +152,9 @@ class VllmModel:
 
     async def preflight(self) -> ChatReply:
         """Start the servers and make one short call to each. Raises EndpointError, MissingExtra."""
-        return [await client.preflight() for client in await self._open()][-1]
+        replies = [await client.preflight() for client in await self._open()]
+        used = Usage(sum(reply.usage.tokens_in for reply in replies), sum(reply.usage.tokens_out for reply in replies))
+        return replace(replies[-1], usage=used)
 
     async def close(self) -> None:
         clients, self._clients = self._clients, []
@@ -190,8 +197,9 @@ async def _spawn(plan: Plan, log: Path) -> Process:
 
 
 def _healthy(port: int) -> bool:
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=2) as reply:
+        with direct.open(f"http://127.0.0.1:{port}/health", timeout=2) as reply:
             return bool(reply.status == HTTPStatus.OK)
     except (urllib.error.URLError, OSError):
         return False

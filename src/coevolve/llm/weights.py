@@ -94,9 +94,19 @@ def locate(model: str, path: str | None) -> Path:
     return obtain(pinned[model], cache_folder())
 
 
+def fetched(model: str) -> bool:
+    """Whether the pinned weights of `model` are in the cache (by size; loading them checks the hash too)."""
+    found = [weights for weights in CATALOG if weights.name == model]
+    return any(_target(weights, cache_folder()).is_file() for weights in found) if found else True
+
+
+def _target(weights: Weights, folder: Path) -> Path:
+    return folder / f"{weights.name}-{weights.sha256[:12]}.gguf"
+
+
 def obtain(weights: Weights, folder: Path) -> Path:
     """The verified file of `weights` in `folder`, fetched when absent; two processes never fetch at once."""
-    target = folder / f"{weights.name}-{weights.sha256[:12]}.gguf"
+    target = _target(weights, folder)
     if _right(target, weights):
         return target
     try:

@@ -6,6 +6,7 @@ Of several groups of runs the largest is drawn.
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -131,7 +132,7 @@ def _transfer_and_cost(transfer: Table, cost: Table) -> "Figure":
 def _our_transfer(axes: "Axes", table: Table) -> None:
     block = table.blocks[0] if table.blocks else None
     columns: Sequence[Column] = block.columns if block else ()
-    for column, look in zip(columns, HARNESS_LOOKS, strict=False):
+    for column, look in zip(columns, cycle(HARNESS_LOOKS), strict=False):
         draw_ours(axes, column, look, column.label)
     last = _last(table.paper, [round for column in columns for round in column.cells])
     title = f"(a) ours, {_cohort(block)}" if block else "(a) ours"

@@ -62,10 +62,11 @@ def _without_ours(row: str) -> Column:
 
 
 def _heading(paper: PaperTable, column: Column) -> Heading:
-    ours = f"ours (n = {column.chains})" if column.cells else "ours"
-    return Heading(
-        column.label, (ours, *([f"paper (n = {paper.chains[column.paper_row]})"] if column.paper_row else []))
-    )
+    below = [f"ours (n = {column.chains})" if column.cells else "ours"]
+    if column.paper_row is not None:
+        named = "paper H₁₄" if column.paper_row == "evolved" else "paper"
+        below.append(f"{named} (n = {paper.chains[column.paper_row]})")
+    return Heading(column.label, tuple(below))
 
 
 def _texts(paper: PaperTable, column: Column, round: int, digits: int) -> list[Text]:

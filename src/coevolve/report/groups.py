@@ -1,7 +1,7 @@
 """Which runs belong into one table: chosen by what they measured, whatever their experiment is called."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from coevolve.evaluation.outcomes import TaskScore
 from coevolve.report.runs import TrackedRound, TrackedRun
@@ -11,6 +11,8 @@ ARMS = {"task_only": "Task-only", "online": "Online only", "post_task": "Post-ta
 COHORTS = {"all": "All", "math": "Math", "coding": "Coding", "science": "Science"}
 KINDS = {"embedded": "embedded default, not the paper's solver", "scripted": "no weights: machinery, never a claim"}
 """What a solver's option says about how far its figures go."""
+EVOLVED = "evolved by "
+"""How the key of a frozen evolved harness begins; its run and version follow."""
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 Placing = Callable[[TrackedRun], tuple[int, str, str]]
 """Order, key and label of the arm a run belongs to."""
@@ -80,11 +82,8 @@ def _harness(run: TrackedRun) -> tuple[int, str, str]:
     frozen = run.frozen
     if frozen is None or (frozen.version, frozen.round) == (0, 0):
         return 0, "initial", "Initial H₀"
-    return (
-        frozen.version,
-        f"evolved {frozen.source_run} v{frozen.version}",
-        f"Evolved H{str(frozen.round).translate(SUBSCRIPTS)}",
-    )
+    key = f"{EVOLVED}{frozen.source_run} v{frozen.version}"
+    return frozen.version, key, f"Evolved H{str(frozen.round).translate(SUBSCRIPTS)}"
 
 
 def _groups(runs: Sequence[TrackedRun], place: Placing) -> list[Group]:
@@ -111,7 +110,9 @@ def _group(runs: Sequence[TrackedRun], place: Placing) -> Group:
         late = [run for run in by_seed.values() if run not in kept]
         left_out += [f"{run.id} is left out: it has come to round {run.last_round} of {furthest}" for run in late]
         arms.append(Arm(key, label, tuple(kept)))
-    return Group(tuple(arms), tuple(left_out))
+    twice = {arm.label for arm in arms if [other.label for other in arms].count(arm.label) > 1}
+    told = [replace(arm, label=f"{arm.label}: {arm.key}") if arm.label in twice else arm for arm in arms]
+    return Group(tuple(told), tuple(left_out))
 
 
 def cohort_scores(found: TrackedRound, cohort: str) -> tuple[TaskScore, ...]:

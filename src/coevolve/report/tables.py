@@ -20,7 +20,7 @@ from coevolve.report.columns import (
     lowest_in_each_round,
     lowest_round,
 )
-from coevolve.report.groups import ARMS, COHORTS, Arm, Group, ablation_groups, transfer_groups
+from coevolve.report.groups import ARMS, COHORTS, EVOLVED, Arm, Group, ablation_groups, transfer_groups
 from coevolve.report.operator_costs import operator_costs
 from coevolve.report.paper import PaperTable, paper_tables
 from coevolve.report.runs import TrackedRun
@@ -159,7 +159,7 @@ def _paper_row(arm: Arm, group: Group, cohort: str) -> str | None:
     """The paper's row beside an arm: its cohort is the mathematics one, its evolved harness the last of ours."""
     if cohort != "math":
         return None
-    if not arm.key.startswith("evolved"):
+    if not arm.key.startswith(EVOLVED):
         return arm.key
     return "evolved" if arm is group.arms[-1] else None
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 
 from coevolve.agents.base import Desk
-from coevolve.errors import CallFailed, CeilingReached, CoevolveError, Stopped, ToolError
+from coevolve.errors import CallFailed, CeilingReached, CoevolveError, Stopped, ToolError, UserError
 from coevolve.events import Event, Scope, SolverMiss
 from coevolve.harness import Harness
 from coevolve.ledger import CallKey
@@ -18,6 +18,9 @@ from coevolve.skills import SkillProposal, admit
 from coevolve.synthesis.chain import ChainRunner, trace_of
 from coevolve.synthesis.verification import FixedVerifier
 from coevolve.tasks import Task
+
+VALIDITY = "validity"
+"""The bound that ends a candidate's probe early."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +76,27 @@ class Batch:
         return self._histories[0]
 
     @property
+    def ended_early(self) -> bool:
+        """Whether more chains were missing than a candidate may miss (`may_miss`)."""
+        return isinstance(self._stop, CeilingReached) and self._stop.scope == VALIDITY
+
+    @property
     def harness(self) -> Harness:
         """The working harness as it stands now."""
         return self._histories[-1]
 
     async def steps(self) -> AsyncIterator[SolverMiss | Event]:
-        """Run all chains; yield what happens until the last has ended. Raises Stopped after calls in flight ended."""
+        """Run all chains; yield what happens until the last has ended.
+
+        Raises Stopped, or a UserError such as a dead endpoint, after calls in flight ended.
+        """
         work = asyncio.create_task(self._work())
         try:
             while (event := await self._queue.get()) is not None:
                 yield event
         finally:
             await work
-        if isinstance(self._stop, Stopped):
+        if isinstance(self._stop, Stopped | UserError):
             raise self._stop
 
     async def view(self, key: CallKey) -> tuple[Harness, int]:
@@ -120,16 +131,16 @@ class Batch:
         )
         miss.settled.set()
 
-    def stop(self, error: Stopped) -> None:
+    def stop(self, error: Stopped | UserError) -> None:
         """End the batch: calls in flight finish, nothing new starts, and `steps` raises `error` at its end."""
-        if not isinstance(self._stop, Stopped):
+        if not isinstance(self._stop, Stopped | UserError):
             self._stop, self.complete = error, False
 
     async def _turn(self, ready: Callable[[], bool]) -> None:
         """Wait for the recorded order (I16); given up when nothing that is at work could still bring it about."""
 
         def free() -> bool:
-            return not self._expected or self._stop is not None or ready()
+            return not self._expected or isinstance(self._stop, Stopped | UserError) or ready()
 
         async with self._changed:
             self._waiting.append(free)
@@ -190,7 +201,7 @@ class Batch:
         await self._left(task)
 
     async def _lead(self, task: Task) -> None:
-        if self._stop is not None:
+        if self._stop is not None and not self._begun(task):
             self._missing(task, "not started")
             return
         try:
@@ -200,7 +211,7 @@ class Batch:
                 self._stop = error
                 self.complete = self.complete and error.scope == "generation"
             self._missing(task, str(error))
-        except Stopped as error:
+        except (Stopped, UserError) as error:
             self.stop(error)
             self._missing(task, str(error))
         except CallFailed as error:
@@ -214,6 +225,11 @@ class Batch:
             else:
                 self.produced[task.chain] = produced
 
+    def _begun(self, task: Task) -> bool:
+        """Whether an earlier process had begun the chain: then its calls are found, and it ends where it ended."""
+        first = CallKey(self.scope, task.chain, 1, "director", 0)
+        return self._desk.calls.recorded_seen(first) is not None
+
     def _missing(self, task: Task, why: str) -> None:
         self.failed += 1
         data = {"valid": False, "skills": [], "missed": False, "problems": [why], "cause": "tool_failure"}
@@ -222,7 +238,7 @@ class Batch:
     async def _left(self, task: Task) -> None:
         """A chain that ended can admit nothing more; recorded admissions of it are no longer waited for."""
         if self._may_miss is not None and self.failed > self._may_miss and self._stop is None:
-            self._stop = CeilingReached("validity", f"more than {self._may_miss} candidates are missing")
+            self._stop = CeilingReached(VALIDITY, f"more than {self._may_miss} candidates are missing")
             self.complete = False
         prefix = trace_of(self.scope, task.chain, "")
         async with self._changed:

@@ -50,7 +50,7 @@ class Chain:
     best: Found | None = None
     """The latest valid draft; what the chain advances to."""
     harness_id: str = ""
-    """Of the harness that the newest step saw."""
+    """Of the harness that the newest Director call saw."""
     used: Counter[str] = field(default_factory=Counter)
     history: list[dict[str, str]] = field(default_factory=list)
 
@@ -153,11 +153,11 @@ class ChainRunner:
         for step in range(1, self.desk.constraints.steps + 1):
             key = CallKey(scope, task.chain, step, "director", 0)
             harness, seen = await self.view(key)
-            chain.harness_id = harness.id
             if step > harness.workflow.steps:
                 break
             try:
                 decision = await direct(self.desk, key, harness, task.domain, chain.director_view(harness, step), seen)
+                chain.harness_id = harness.id
                 if decision.action == "finish":
                     break
                 outcome = await self._act(chain, harness, decision, step)
