@@ -195,6 +195,7 @@ class Curation:
 
     async def _acquire(self, workspace: Workspace, checker: OverlapChecker) -> Acquisition:
         config = self.config.acquisition
+        workspace.forget("acquire")
         with closing(Ledger(self.out / LEDGER, 0)) as ledger, closing(Journal(self.out / "journal")) as journal:
             calls = Calls(journal, ledger, Budgets(self.config.budget, ledger), lambda row: None)
             seat = open_seat(config.model, self.config.vllm, self.out / "servers", say)

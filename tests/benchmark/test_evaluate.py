@@ -19,7 +19,7 @@ from coevolve.errors import ConfigError, DataError
 
 
 def configured(*words: str) -> EvaluateConfig:
-    return load(compose("solver=scripted", "label=base", *words, config_name="evaluate"), EvaluateConfig)
+    return load(compose("solver=scripted", *words, config_name="evaluate"), EvaluateConfig)
 
 
 def write(path: Path, *records: dict[str, Any]) -> Path:

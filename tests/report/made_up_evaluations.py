@@ -8,7 +8,7 @@ from typing import Any
 
 def write_evaluation(
     outputs: Path,
-    benchmark: str,
+    name: str,
     student: str,
     label: str,
     counts: Sequence[int],
@@ -16,17 +16,20 @@ def write_evaluation(
     training_seed: int | None = None,
     **words: Any,
 ) -> Path:
-    """`counts` are right attempts of each item, as scripts/evaluate.py would leave them; `words` replace keys."""
-    name = f"{student}-{label}" + ("" if training_seed is None else f"-seed{training_seed}")
-    folder = outputs / "evaluations" / benchmark / name
+    """What scripts/evaluate.py leaves for the benchmark `name`.
+
+    `counts` are right attempts of each item; `words` replace keys.
+    """
+    seed = "" if training_seed is None else f"-seed{training_seed}"
+    folder = outputs / "evaluations" / name / f"{student}-{label}{seed}"
     folder.mkdir(parents=True)
     tasks = [
-        {"chain": f"{benchmark}-{place}", "domain": "math", "correct": right, "attempts": attempts}
+        {"chain": f"{name}-{place}", "domain": "math", "correct": right, "attempts": attempts}
         for place, right in enumerate(counts)
     ]
     record = {
         "format": 1,
-        "benchmark": {"name": benchmark, "items": len(counts), "hash": f"hash-of-{benchmark}"},
+        "benchmark": {"name": name, "items": len(counts), "hash": f"hash-of-{name}"},
         "model": f"{student}-weights",
         "student": student,
         "label": label,

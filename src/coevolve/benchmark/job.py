@@ -15,7 +15,7 @@ from coevolve.benchmark.config import EvaluateConfig
 from coevolve.benchmark.items import Items, drawn, read_items
 from coevolve.concurrency import finish_all
 from coevolve.config import BudgetConfig, CeilingConfig
-from coevolve.errors import ConfigError
+from coevolve.errors import ConfigError, RunCeilingReached
 from coevolve.evaluation.outcomes import Scores, clustered_interval
 from coevolve.evaluation.solver import task_score
 from coevolve.events import Scope
@@ -49,7 +49,10 @@ def evaluate(config: EvaluateConfig, say: Say) -> list[str]:
             say(f"left out: {line}")
         if (wanted := config.benchmark.items) is not None and len(items.tasks) != wanted:
             say(f"{config.benchmark.title}: {len(items.tasks)} items, the published score is over {wanted}")
-        result = asyncio.run(_run(config, items, folder, say))
+        try:
+            result = asyncio.run(_run(config, items, folder, say))
+        except RunCeilingReached as error:  # the key is ours, not the run's
+            raise RunCeilingReached(f"ceiling.{str(error).removeprefix('budget.total.')}") from error
     write_json(folder / "evaluation.json", result)
     return _told(result, folder)
 
@@ -196,4 +199,5 @@ class _Progress:
             self._last = now
             left = (now - self._started) / self._done * (self._total - self._done)
             share = self._right / self._done
-            self._say(f"{self._done}/{self._total} attempts | accuracy {share:.1%} | about {left / 60:.0f} min left")
+            time_left = f"{left / 60:.0f} min" if left > 90 else f"{left:.0f} s"
+            self._say(f"{self._done}/{self._total} attempts | accuracy {share:.1%} | about {time_left} left")

@@ -110,6 +110,10 @@ class Workspace:
             change = "update entries set left_at = ? where key = ? and left_at is null"
             self._db.execute(change, (remark.step, remark.key))
 
+    def forget(self, step: Step) -> None:
+        """Drop the remarks of a step that is done anew."""
+        self._db.execute("delete from remarks where step = ?", (STEPS.index(step),))
+
     def standing(self, kind: Kind, after: str = "", held_out: bool | None = None) -> Iterator[Entry]:
         """Entries still in, in the order of their keys, from the one after the key `after`."""
         query = "select key, kind, id, origin, line, body from entries where left_at is null and kind = ? and key > ?"

@@ -57,7 +57,7 @@ class Downstream:
         if self.blocks:
             return None
         benchmarks = [column for column in self.paper.columns if column != OVERALL] if self.paper else ["file"]
-        labels = f"<{UNTRAINED} or training data>" if self.name != "table4" else UNTRAINED
+        labels = UNTRAINED if self.name == "table4" else "<data>"
         made = COMMAND.format(benchmarks=",".join(benchmarks), labels=labels)
         made += "" if self.paper else " benchmark.path=<file>"
         return f"no evaluation for {self.heading} yet; this makes it: {made}"

@@ -27,7 +27,8 @@ PAPERS = "Columns headed paper are the values the paper publishes (mean of 16 at
 BOLD = "Bold: the highest displayed value of each column, ours and the paper's apart."
 PAIRED = (
     "Trained less untrained on the same problems (Student's over problems; between trainings where that is wider; Holm "
-    "over the rows of a column). Above zero: training helped."
+    "over the rows of a column). Of exact values: the last digit may differ from the change of displayed ones. Above "
+    "zero, training helped."
 )
 DIFFERENCE_HEADS = ("training data", "benchmark", "difference", "95 % interval", "p", "p (Holm)", "n")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from coevolve.errors import DataError, boundary
+from coevolve.errors import ConfigError, DataError, boundary
 from coevolve.evaluation.outcomes import TaskScore
 
 UNTRAINED = "untrained"
@@ -50,7 +50,7 @@ class Found(NamedTuple):
 
 
 def find_evaluations(words: Sequence[str], outputs: Path) -> Found:
-    """Evaluations in the folders (or folders below `outputs`) of these words, each once. Raises DataError."""
+    """Evaluations in the folders, or folders below `outputs`, of these words. Raises ConfigError, DataError."""
     finished: dict[Path, Evaluation] = {}
     unfinished: dict[Path, str] = {}
     places = []
@@ -62,8 +62,13 @@ def find_evaluations(words: Sequence[str], outputs: Path) -> Found:
                 finished[folder] = read_evaluation(folder)
             else:
                 unfinished[folder] = _id(folder)
-    ordered = sorted(finished.items(), key=lambda item: (item[1].id, str(item[0])))
-    return Found(tuple(found for _, found in ordered), tuple(sorted(set(unfinished.values()))), tuple(places))
+    ids: dict[str, Path] = {}
+    for folder, found in finished.items():
+        if found.id in ids:
+            raise ConfigError(f"two evaluations are called {found.id}: {ids[found.id]} and {folder}; give one of them")
+        ids[found.id] = folder
+    ordered = tuple(sorted(finished.values(), key=lambda found: found.id))
+    return Found(ordered, tuple(sorted(set(unfinished.values()))), tuple(places))
 
 
 def read_evaluation(folder: Path) -> Evaluation:
