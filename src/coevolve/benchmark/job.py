@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ from coevolve.evaluation.outcomes import Scores, clustered_interval
 from coevolve.evaluation.solver import task_score
 from coevolve.events import Scope
 from coevolve.identity import only_one
+from coevolve.interrupts import STOPPED
 from coevolve.journal import Journal
 from coevolve.ledger import CallKey, Ledger
 from coevolve.llm.base import Message
@@ -71,8 +73,9 @@ async def _run(config: EvaluateConfig, items: Items, folder: Path, say: Say) -> 
         calls = Calls(journal, ledger, Budgets(_budget(config.ceiling), ledger), lambda _: None)
         calls.start_round(0)
         loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, calls.stop)
-        opened.callback(loop.remove_signal_handler, signal.SIGINT)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, _stopper(calls, say))
+            opened.callback(loop.remove_signal_handler, number)
         solver = Solver(calls, seat, "plain", verifiers, config.seed)
         made = await _all(config, solver, tasks, progress)
         scores = Scores(tasks=tuple(task_score(task, found) for task, found in zip(tasks, made, strict=True)))
@@ -95,6 +98,19 @@ async def _run(config: EvaluateConfig, items: Items, folder: Path, say: Say) -> 
         "nominal": config.solver.price.nominal,
         "tokens": cost.tokens,
     }
+
+
+def _stopper(calls: Calls, say: Say) -> Callable[[], None]:
+    """Ends after the calls in flight; asked a second time, at once."""
+    asked = iter([True])
+
+    def stop() -> None:
+        if not next(asked, False):
+            os._exit(STOPPED)
+        calls.stop()
+        say("stopping: calls in flight end and are saved; press Ctrl-C again to stop at once")
+
+    return stop
 
 
 async def _all(
