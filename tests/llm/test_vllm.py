@@ -40,6 +40,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer({})
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if mode == "dies" and asked["messages"][0]["content"] == "hello":
+            print("RuntimeError: the engine is dead", flush=True)
+            os._exit(1)
         message = {"content": given["--port"]}
         self.answer({"model": asked["model"], "choices": [{"message": message, "finish_reason": "stop"}],
                      "usage": {"prompt_tokens": 1, "completion_tokens": 1}})
@@ -144,6 +147,18 @@ async def test_a_server_that_dies_at_start_says_why_in_one_line(fake_vllm, tmp_p
         await model.preflight()
     assert "\n" not in str(failure.value)
     await model.close()
+
+
+async def test_a_server_that_dies_later_ends_the_run_at_once_and_says_why(fake_vllm, tmp_path, monkeypatch):
+    monkeypatch.setenv("FAKE_MODE", "dies")
+    model = VllmModel("m", VllmServers(config(), tmp_path / "logs"), FLOW.model_copy(update={"retries": 50}))
+    await model.preflight()
+    started = time.monotonic()
+    with pytest.raises(EndpointError, match=r"vllm for m ended: RuntimeError: the engine is dead \(log: "):
+        await model.chat(REQUEST)
+    assert time.monotonic() - started < 10
+    await model.close()
+    assert gone(fake_vllm, 10)
 
 
 async def test_a_server_that_never_gets_ready_is_ended(fake_vllm, tmp_path, monkeypatch):

@@ -45,6 +45,9 @@ class _Served:
     servers: list[_Server] = field(default_factory=list)
     users: int = 0
     starting: asyncio.Lock = field(default_factory=asyncio.Lock)
+    died: asyncio.Future[str] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    """What became of the first server that ended by itself."""
+    watchers: list[asyncio.Task[None]] = field(default_factory=list)
 
 
 class VllmServers:
@@ -69,6 +72,10 @@ class VllmServers:
             served.users += 1
         return [f"http://127.0.0.1:{server.plan.port}/v1" for server in served.servers]
 
+    def died(self, model: str) -> asyncio.Future[str]:
+        """Done once a server of `model` has ended by itself; its result says why."""
+        return self._models[model].died
+
     async def release(self, model: str) -> None:
         """One user fewer; the last one ends the servers."""
         served = self._models[model]
@@ -89,6 +96,12 @@ class VllmServers:
             served.servers.append(_Server(await _spawn(plan, log), plan, log))
         for server in served.servers:
             await self._ready(model, server)
+        served.watchers = [asyncio.create_task(self._watch(model, served, server)) for server in served.servers]
+
+    async def _watch(self, model: str, served: _Served, server: _Server) -> None:
+        await server.process.wait()
+        if not served.died.done():
+            served.died.set_result(f"vllm for {model} ended: {diagnose(_tail(server.log))} (log: {server.log})")
 
     async def _ready(self, model: str, server: _Server) -> None:
         """Wait for a server's health, with the log's last line as progress. Raises EndpointError when it is dead."""
@@ -111,6 +124,8 @@ class VllmServers:
 
     async def _end(self, served: _Served) -> None:
         servers, served.servers = served.servers, []
+        for watcher in served.watchers:
+            watcher.cancel()
         for server in servers:
             assert server.process.stdin is not None
             server.process.stdin.close()
@@ -146,9 +161,28 @@ class VllmModel:
         return self._name
 
     async def chat(self, request: ChatRequest) -> ChatReply:
-        """Answer one request, starting the servers at the first. Raises CallFailed, EndpointError, MissingExtra."""
+        """Answer one request, starting the servers at the first. Raises CallFailed, MissingExtra, EndpointError.
+
+        The last of them as soon as a server has ended: no call waits for one that cannot come back.
+        """
         clients = self._clients or await self._open()
-        return await min(clients, key=lambda client: client.state.in_flight).chat(request)
+        least = min(clients, key=lambda client: client.state.in_flight)
+        died, caller = self._servers.died(self._name), asyncio.current_task()
+        assert caller is not None
+
+        def end(_: asyncio.Future[str]) -> None:
+            caller.cancel()
+
+        died.add_done_callback(end)
+        try:
+            return await least.chat(request)
+        except asyncio.CancelledError:
+            if not died.done():
+                raise
+            caller.uncancel()
+            raise EndpointError(died.result()) from None
+        finally:
+            died.remove_done_callback(end)
 
     async def preflight(self) -> ChatReply:
         """Start the servers and make one short call to each. Raises EndpointError, MissingExtra."""

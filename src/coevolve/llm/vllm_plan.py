@@ -189,7 +189,8 @@ def server_plan(python: str, model: str, group: Sequence[Gpu], config: VllmConfi
         command += ["--tensor-parallel-size", str(len(group)), "--gpu-memory-utilization", str(config.gpu_memory)]
         environment["CUDA_VISIBLE_DEVICES"] = ",".join(str(gpu.number) for gpu in group)
     else:
-        command += ["--enforce-eager"]
+        # A prompt read in parts rewinds its seed, which the CPU build cannot do: the engine dies of it.
+        command += ["--enforce-eager", "--no-enable-chunked-prefill"]
         environment["VLLM_CPU_KVCACHE_SPACE"] = "1"
     return Plan((*command, *config.arguments), environment, port)
 
