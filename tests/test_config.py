@@ -66,8 +66,9 @@ def test_every_option_of_an_export_composes_and_validates(option: str) -> None:
 
 @pytest.mark.parametrize("option", BENCHMARKS)
 def test_every_benchmark_composes_and_validates(option: str) -> None:
-    config = load(compose(option, "label=x", config_name="evaluate"), EvaluateConfig)
-    assert f"benchmark={config.benchmark.name}" == option
+    config = load(compose(option, "label=x", "student=y", config_name="evaluate"), EvaluateConfig)
+    named = "benchmark=file" if config.benchmark.name is None else f"benchmark={config.benchmark.name}"
+    assert named == option
 
 
 @pytest.mark.parametrize("option", sorted(PRICE_UNKNOWN))

@@ -50,8 +50,8 @@ async def ask_all(client: OpenAIModel, count: int) -> list[ChatReply]:
 
 async def test_every_fault_ends_in_a_reply_and_the_token_counts_of_both_sides_agree():
     shares = dict.fromkeys(FAULTS, 0.03)
-    async with FaultyServer(echo(), shares, seed=5, hang_seconds=5, slow_seconds=0.1) as server:
-        client = model(server)
+    async with FaultyServer(echo(), shares, seed=5, hang_seconds=20, slow_seconds=0.1) as server:
+        client = model(server, timeout_seconds=4.0)
         replies = await ask_all(client, 300)
         served = server.served
         failures = client.state.failures

@@ -112,8 +112,9 @@ def _wholes(form: Form) -> set[bytes]:
     return {form.exact, form.template_hash, form.order_hash}
 
 
-def _rank(decision: Decision) -> tuple[int, float]:
-    return SEVERITY[decision.verdict], decision.score
+def _rank(decision: Decision) -> tuple[int, float, bool]:
+    """Graver first; of equals the exact copy, so that a finding names the item it is a copy of."""
+    return SEVERITY[decision.verdict], decision.score, decision.rule == "exact"
 
 
 def _weights(sides: Sequence[Side]) -> dict[str, float]:
