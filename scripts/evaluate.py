@@ -1,4 +1,4 @@
-"""Scores a model on a benchmark file: benchmark=<name> [benchmark.path=<file>] solver=… label=<whose> [attempts=16]."""
+"""Scores a model on a benchmark: benchmark=<name> solver=… [student=<trained model> label=<data it learnt from>]."""
 
 import sys
 

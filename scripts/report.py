@@ -1,4 +1,4 @@
-"""Tables 5-8 and Figures 2a, 4, 5, 6 from tracked runs: python scripts/report.py runs=<folder or experiment>."""
+"""Tables 1-8 and their figures from tracked runs and evaluations: report.py runs=<folder or experiment>."""
 
 from coevolve.interrupts import loading
 

@@ -67,7 +67,9 @@ def explain_hydra(message: str, known: Iterable[str]) -> str:
     if found := NO_CONFIG.search(message):
         return f"there is no configuration {found.group(1)!r}"
     if found := MISSING_VALUE.search(message):
-        return f"{found.group(1)}: {one_line(message.splitlines()[0])}"
+        first = message.splitlines()[0]
+        said = "give a value" if first.startswith("Missing mandatory value") else one_line(first)
+        return f"{found.group(1)}: {said}"
     return one_line(message.partition("\nSee ")[0].partition("Config search path")[0])
 
 
@@ -102,6 +104,8 @@ def _problem(plain: Any, error: Any) -> str:
     if error["type"] == "missing":
         return f"{where}: this key is missing"
     said = str(error["msg"]).removeprefix("Value error, ")
+    if isinstance(error["input"], Mapping):  # of several keys together: the message names them
+        return said if said.startswith(where) else f"{where}: {said}"
     return f"{where}={error['input']!r}: {said}" if where else said
 
 

@@ -15,7 +15,7 @@ from coevolve.benchmark.job import asked, evaluate
 from coevolve.benchmark.layouts import relaid
 from coevolve.build import compose, load
 from coevolve.curation.records import Row
-from coevolve.errors import ConfigError, DataError
+from coevolve.errors import ConfigError, DataError, RunCeilingReached
 
 
 def configured(*words: str) -> EvaluateConfig:
@@ -65,6 +65,47 @@ def test_another_question_set_in_the_same_folder_is_refused(sums: Path, tmp_path
         evaluate(configured(f"benchmark.path={sums}", "attempts=2", out), print)
     evaluate(configured(f"benchmark.path={sums}", "attempts=2", out, "fresh=true"), print)
     assert len(list(tmp_path.glob("out*"))) == 2
+
+
+def test_what_answers_do_not_depend_on_may_change(sums: Path, tmp_path: Path) -> None:
+    words = (f"benchmark.path={sums}", "attempts=1", f"out={tmp_path / 'out'}")
+    first = evaluate(configured(*words), print)
+    moved = sums.rename(tmp_path / "moved.jsonl")
+    free = ("solver.base_url=http://elsewhere/v1", "solver.flow.concurrency=1", "at_once=1", "verification.workers=1")
+    again = evaluate(configured(f"benchmark.path={moved}", "benchmark.name=sums", *words[1:], *free), print)
+    assert again == first
+    with pytest.raises(ConfigError, match="another solver"):
+        evaluate(configured(f"benchmark.path={moved}", *words[1:], "solver.temperature=0.1"), print)
+
+
+def test_a_trained_student_is_named_and_an_untrained_one_goes_by_its_own_name(sums: Path, tmp_path: Path) -> None:
+    words = (f"benchmark.path={sums}", "attempts=1", f"outputs={tmp_path}")
+    evaluate(configured(*words, "solver.model=org/base"), print)
+    evaluate(configured(*words, "student=base", "label=full", "training_seed=2"), print)
+    assert {path.name for path in (tmp_path / "evaluations" / "sums").iterdir()} == {
+        "base-untrained",
+        "base-full-seed2",
+    }
+    with pytest.raises(ConfigError, match="student: name the model that was trained on label=full"):
+        configured(*words, "label=full")
+    with pytest.raises(ConfigError, match="label"):
+        configured(*words, "student=base", "label=a/b")
+
+
+def test_every_problem_counts_alike_whatever_its_domain(tmp_path: Path) -> None:
+    records = [{"id": f"m{n}", "domain": "math", "question": f"What is {n} + 1?", "answer": "7"} for n in range(5)]
+    records += [{"id": "s", "domain": "science", "question": "How many metres are 3 km?", "answer": "3000 m"}]
+    path = write(tmp_path / "mixed.jsonl", *records)
+    evaluate(configured(f"benchmark.path={path}", "attempts=4", f"out={tmp_path / 'out'}"), print)
+    result = json.loads((tmp_path / "out" / "evaluation.json").read_text())
+    assert result["mean"] == sum(task["correct"] for task in result["tasks"]) / 24
+    assert result["interval"][0] <= result["mean"] <= result["interval"][1]
+
+
+def test_a_ceiling_names_its_own_key(sums: Path, tmp_path: Path) -> None:
+    config = configured(f"benchmark.path={sums}", "attempts=4", f"out={tmp_path / 'out'}", "ceiling.calls=3")
+    with pytest.raises(RunCeilingReached, match=r"^ceiling\.calls=3"):
+        evaluate(config, print)
 
 
 def test_hidden_tests_are_read_as_text_and_never_run() -> None:

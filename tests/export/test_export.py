@@ -58,7 +58,7 @@ def test_every_new_task_of_a_run_comes_once_and_names_its_line(runs: Path, bench
         assert one["parent"]
         assert one["skills"]
         assert one["harness_id"]
-        assert one["run"] == "full"
+        assert one["run"] == "small/full"
         assert one["n_attempts"] == 4
         assert json.loads(one["ground_truth"])["domain"] == one["domain"]
 
@@ -115,8 +115,8 @@ def test_a_row_whose_gold_is_wrong_or_that_is_a_benchmark_item_stays_out_and_is_
     out = tmp_path / "sft"
     export(configured(copy, benchmarks, out, "rounds.first=2", "validation=0"), print)
     dropped = {json.loads(line)["key"]: json.loads(line) for line in (out / "dropped.jsonl").read_text().splitlines()}
-    assert dropped["full/math1@1"]["rule"] == "gold"
-    assert dropped["full/math2@1"]["rule"] == "benchmark_overlap"
+    assert dropped["small/full/math1@1"]["rule"] == "gold"
+    assert dropped["small/full/math2@1"]["rule"] == "benchmark_overlap"
     kept = [json.loads(line)["id"] for line in (out / "jsonl" / "train.jsonl").read_text().splitlines()]
     assert kept == ["math3@1"]
     assert all(BENCHMARK["question"] not in path.read_text(errors="replace") for path in out.rglob("*.*"))
@@ -149,6 +149,17 @@ def test_round_and_retained_tasks_belong_to_the_round_that_made_them(runs: Path)
     for number in (1, 2):
         only = RoundsConfig(first=number, last=number)
         assert {one.task.round for one, _ in rows_of(run, only, False)} == {number}
+
+
+def test_runs_of_one_name_in_two_places_are_told_apart(runs: Path, tmp_path: Path) -> None:
+    for place in ("a", "b", "c/a"):
+        shutil.copytree(runs / "small" / "full", tmp_path / place / "full")
+    found = run_folders([str(tmp_path / "a"), str(tmp_path / "b"), str(tmp_path / "a")])
+    keys = [one.key for run in found for one, _ in rows_of(run, RoundsConfig(first=1, last=None), False)]
+    assert keys
+    assert len(set(keys)) == len(keys)
+    with pytest.raises(DataError, match="two runs are called a/full"):
+        run_folders(str(tmp_path))
 
 
 def test_the_mix_is_met_to_the_row() -> None:

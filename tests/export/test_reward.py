@@ -1,6 +1,7 @@
 """The reward judges right, wrong, malformed and hostile completions alike in any thread."""
 
 import importlib.util
+import multiprocessing
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -112,6 +113,18 @@ def test_it_travels_to_another_process_and_starts_anew(module: ModuleType) -> No
     reward.close()
     assert reward.compute_score("coevolve/math", "Answer: 42", NUMBER) == 1.0
     reward.close()
+
+
+def test_a_forked_process_judges_for_itself(module: ModuleType) -> None:
+    assert module.compute_score("coevolve/math", "Answer: 42", NUMBER) == 1.0, "the parent's loop runs"
+    context = multiprocessing.get_context("fork")
+    scores = context.SimpleQueue()
+    child = context.Process(target=lambda: scores.put(module.accuracy(["Answer: 42", "Answer: 1"], [NUMBER, NUMBER])))
+    child.start()
+    child.join(60)
+    child.kill()
+    assert child.exitcode == 0
+    assert scores.get() == [1.0, 0.0]
 
 
 def test_a_ground_truth_of_somebody_else_is_an_error_not_a_zero(module: ModuleType) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.report.made_up_evaluations import write_evaluation
 
@@ -13,19 +14,19 @@ from coevolve.benchmark.config import EvaluateConfig
 from coevolve.benchmark.job import evaluate
 from coevolve.build import compose, conf_dir, load
 from coevolve.errors import ConfigError, DataError
-from coevolve.evaluation.outcomes import clustered_interval
+from coevolve.evaluation.outcomes import TaskScore, clustered_interval
 from coevolve.report.downstream import Downstream, build_downstream
 from coevolve.report.downstream_text import score_differences_sheet, score_latex, score_markdown, score_sheet
 from coevolve.report.downstream_writing import write
-from coevolve.report.evaluations import UNTRAINED, find_evaluations
+from coevolve.report.evaluations import UNTRAINED, Evaluation, find_evaluations
 from coevolve.report.paper_downstream import OVERALL, ScoreTable, paper_scores
-from coevolve.report.scores import half_up
+from coevolve.report.scores import estimate, half_up
 from coevolve.report.settings import ReportConfig
 from coevolve.report.statistics import holm
 from coevolve.report.writing import report
 
 PAPER = paper_scores()
-COUNTS = {
+COUNTS: dict[str, dict[str, tuple[int, ...]]] = {
     "apex_shortlist": {UNTRAINED: (4, 8, 0, 2), "full": (8, 8, 4, 1), "task_only": (4, 8, 0, 3)},
     "hmmt_2025": {UNTRAINED: (16, 9, 8), "full": (16, 16, 8), "task_only": (16, 9, 8)},
     "livecodebench_v6": {UNTRAINED: (16, 0), "full": (16, 1), "task_only": (0, 16)},
@@ -168,6 +169,28 @@ def test_a_student_of_any_size_on_any_benchmark_has_a_table(tmp_path: Path) -> N
     assert (cell.estimate.n_runs, cell.estimate.unit) == (3, "run"), "trainings differ more than problems allow"
     assert block.differences[0].difference.estimate.unit == "run"
     assert "n = 3 x 3" in score_markdown(found["students"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_problems", [12, 48])
+@pytest.mark.parametrize(("trainings", "spread"), [(1, 0.0), (3, 0.0), (3, 0.08)])
+def test_the_interval_covers_the_truth_in_about_95_percent(n_problems: int, trainings: int, spread: float) -> None:
+    draw = np.random.default_rng(1)
+    covered = 0
+    for _ in range(300):
+        rates = draw.beta(0.8, 1.2, size=n_problems)  # mean 0.4
+        made = []
+        for seed in range(trainings):
+            right = draw.binomial(16, np.clip(rates + draw.normal(0, spread), 0, 1))
+            made.append(evaluation(seed, right.tolist()))
+        found = estimate([made])
+        covered += found.low <= 0.4 <= found.high
+    assert 0.90 <= covered / 300 <= 0.985
+
+
+def evaluation(seed: int, right: Sequence[int]) -> Evaluation:
+    tasks = tuple(TaskScore(chain=str(n), domain="math", correct=k, attempts=16) for n, k in enumerate(right))
+    return Evaluation(f"b/{seed}", "b", len(tasks), "h", "S", "full", seed, "m", 16, "", tasks)
 
 
 def test_table_4_ranks_every_model_and_finds_its_published_value(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from coevolve.build import compose, conf_dir, load
-from coevolve.errors import ConfigError, DataError, MissingExtra
+from coevolve.errors import ConfigError, DataError, MissingExtra, ToolError
 from coevolve.training.checks import data_checks, memory_checks, version_checks
 from coevolve.training.command import command
 from coevolve.training.config import TrainConfig
@@ -80,6 +80,8 @@ def written_export(folder: Path, lengths: list[int | None], passed: bool = True)
     (folder / "audit.json").write_text(json.dumps({"passed": passed}))
     table = pa.table({"total_tokens": pa.array(lengths, pa.int64()), "prompt_tokens": pa.array(lengths, pa.int64())})
     pq.write_table(table, folder / "data" / "train.parquet")
+    (folder / "verl").mkdir()
+    (folder / "verl" / "sft_train.parquet").touch()
     return folder
 
 
@@ -129,6 +131,39 @@ def test_data_that_fails_its_audit_or_is_no_export_stops_before_anything_starts(
     bad = written_export(tmp_path / "bad", [10] * 20, passed=False)
     with pytest.raises(DataError, match="audit"):
         data_checks(configured("training=sft_35b", f"data={bad}", "out=o"))
+
+
+def test_data_of_the_other_format_is_refused(tmp_path: Path) -> None:
+    folder = written_export(tmp_path / "export", [10] * 40)
+    for recipe, needed in (("grpo_4b", "verl/rl_train.parquet"), ("grpo_tiny", "trl/grpo/train.jsonl")):
+        with pytest.raises(DataError, match=f"{needed}; export it with format=grpo"):
+            data_checks(configured(f"training={recipe}", f"data={folder}", "out=o"))
+
+
+def stand_in(folder: Path, script: str) -> Path:
+    """An interpreter that has every version asked for and runs `script` instead of a trainer."""
+    path = folder / "python"
+    versions = json.dumps({"trl": "1.16.0", "torch": "2.6.0"})
+    path.write_text(f"#!/bin/sh\nif [ \"$1\" = -c ]; then echo '{versions}'; exit 0; fi\n{script}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_trainers_end_is_the_commands_end_and_its_folder_is_its_own(tmp_path: Path) -> None:
+    folder = written_export(tmp_path / "export", [10] * 40)
+    (folder / "trl" / "prompt_completion").mkdir(parents=True)
+    (folder / "trl" / "prompt_completion" / "train.jsonl").touch()
+    words = ("training=sft_tiny", f"data={folder}", f"out={tmp_path / 'out'}")
+    good, bad = f"python={stand_in(tmp_path, 'exit 0')}", "training.arguments.learning_rate=1"
+    said: list[str] = []
+    train(configured(*words, good), said.append)
+    assert said[-1] == f"trained: {tmp_path / 'out'}"
+    assert json.loads((tmp_path / "out" / "training.json").read_text())["command"][1:3] == ["-m", "trl.scripts.sft"]
+    with pytest.raises(ConfigError, match="trained before with another command"):
+        train(configured(*words, good, bad), said.append)
+    stand_in(tmp_path, "exit 7")
+    with pytest.raises(ToolError, match="ended with 7"):
+        train(configured(*words, good), said.append)
 
 
 def test_too_few_or_too_long_rows_are_problems(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from coevolve.errors import ConfigError, DataError
 from coevolve.tasks import Task, content_hash
 
 LONGEST_QUESTION = 200_000
+JUDGED = {"id", "domain", "question", "answer", "tests"}
+"""What makes an item the same, wherever its file lies."""
 NO_REFERENCE = "# the benchmark states no reference program"
 
 
@@ -46,7 +48,8 @@ def read_items(config: BenchmarkConfig) -> Items:
         raise DataError(f"benchmark.path={config.path}: no item can be scored ({len(unusable)} records{first})")
     if len({task.id for task in tasks}) < len(tasks):
         raise DataError(f"benchmark.path={config.path}: two items have one id; give each its own")
-    return Items(tuple(tasks), tuple(unusable), content_hash([task.model_dump(mode="json") for task in tasks]))
+    judged = [task.model_dump(mode="json", include=JUDGED) for task in tasks]
+    return Items(tuple(tasks), tuple(unusable), content_hash(judged))
 
 
 def drawn(tasks: tuple[Task, ...], wanted: int | None, seed: int) -> tuple[Task, ...]:

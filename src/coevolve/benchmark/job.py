@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,14 @@ from coevolve.verifiers.base import Verifiers
 FORMAT = 1
 SAY_SECONDS = 5.0
 SCOPE = Scope(round=0, phase="reporting")
+ASKED: Mapping[str, Any] = {
+    "attempts": True,
+    "items": True,
+    "seed": True,
+    "benchmark": {"closing", "program_closing"},
+    "solver": {"kind", "model", "path", "temperature", "max_tokens", "style", "thinking"},
+}
+"""What answers depend on, beside the items; where a server stands and how fast it is asked may change."""
 Say = Callable[[str], None]
 
 
@@ -116,8 +124,11 @@ def _stopper(calls: Calls, say: Say) -> Callable[[], None]:
 async def _all(
     config: EvaluateConfig, solver: Solver, tasks: Sequence[Task], progress: "_Progress"
 ) -> list[list[Attempt]]:
-    """Every item's attempts, in item order; as many items at once as configured."""
-    room = asyncio.Semaphore(config.at_once)
+    """Every item's attempts, in item order; as many items at once as configured.
+
+    No attempt waits for its turn inside the client, so that a stop is a stop of all that are not in flight.
+    """
+    room, turn = asyncio.Semaphore(config.at_once), asyncio.Semaphore(config.solver.flow.concurrency)
 
     async def one(task: Task) -> list[Attempt]:
         async with room:
@@ -125,7 +136,8 @@ async def _all(
 
     async def attempt(task: Task, number: int) -> Attempt:
         key = CallKey(SCOPE, task.chain, 0, "solver", number)
-        made = await solver.answer(key, task.domain, task.draft(), asked(config, task), ())
+        async with turn:
+            made = await solver.answer(key, task.domain, task.draft(), asked(config, task), ())
         progress.advance(made.outcome == "correct")
         return made
 
@@ -154,8 +166,7 @@ def _student(config: EvaluateConfig) -> str:
 
 def _same(config: EvaluateConfig, items: Items, folder: Path) -> None:
     """Keep what was asked beside the answers, and refuse to mix two evaluations in one folder."""
-    free = {"fresh", "out", "outputs", "ceiling", "at_once", "label", "student", "training_seed"}
-    asked_for = {**config.model_dump(mode="json", exclude=free), "items_hash": items.hash}
+    asked_for = {**config.model_dump(mode="json", include=ASKED), "benchmark.path": items.hash}
     path, now = folder / "asked.json", {key: content_hash(value) for key, value in asked_for.items()}
     if not path.exists():
         write_json(path, now)

@@ -7,6 +7,7 @@ function `accuracy`.
 
 import asyncio
 import json
+import os
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,13 +21,17 @@ SECONDS = 120.0
 
 
 class Reward:
-    """Judges completions on an event loop of its own, so that it may be called from any thread. Picklable."""
+    """Judges completions on an event loop of its own, so that it may be called from any thread and forked process.
+
+    Picklable; a process that did not start the loop starts one for itself.
+    """
 
     def __init__(self, verification: Mapping[str, Any]) -> None:
         self._verification = dict(verification)
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._verifiers: Verifiers | None = None
+        self._process = os.getpid()
 
     def compute_score(
         self, data_source: str, solution_str: str, ground_truth: str, extra_info: Any = None, **_: Any
@@ -73,6 +78,8 @@ class Reward:
         return asyncio.run_coroutine_threadsafe(judge_all(), loop).result()
 
     def _running(self) -> tuple[asyncio.AbstractEventLoop, Verifiers]:
+        if self._process != os.getpid():  # forked: no thread of the parent is here, and its lock may be held for ever
+            self.__init__(self._verification)  # type: ignore[misc]
         with self._lock:
             if self._loop is None or self._verifiers is None:
                 self._loop = asyncio.new_event_loop()

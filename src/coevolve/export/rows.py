@@ -17,7 +17,7 @@ class Row(NamedTuple):
 
     task: Task
     run: str
-    """Name of the run that made it, or of the released data set it is from."""
+    """Id of the run that made it, or name of the released data set it is from."""
     ablation: str
     family: str
     """What never crosses from train to validation: the seed's family, or its chain."""
@@ -46,7 +46,18 @@ def run_folders(places: str | Sequence[str]) -> list[Path]:
         if not below:
             raise DataError(f"runs={place}: no run folder there (one holds archive/v000); make one with evolve.py")
         found |= below
-    return sorted(found)
+    ids: dict[str, Path] = {}
+    for run in sorted(found):
+        if (other := ids.setdefault(run_id(run), run)).resolve() != run.resolve():
+            raise DataError(
+                f"two runs are called {run_id(run)}: {other} and {run}; give one of them, or rename a folder"
+            )
+    return list(ids.values())
+
+
+def run_id(run: Path) -> str:
+    """What rows and reports call a run: the last two parts of its folder."""
+    return "/".join(run.absolute().parts[-2:])
 
 
 def rows_of(run: Path, rounds: RoundsConfig, with_attempts: bool) -> Iterator[tuple[Row, tuple[str, ...]]]:
@@ -63,7 +74,7 @@ def rows_of(run: Path, rounds: RoundsConfig, with_attempts: bool) -> Iterator[tu
         for task in load_tasks(folder / "tasks.jsonl"):
             if task.round == number:
                 family = str(task.meta.get("family", task.chain))
-                yield Row(task, run.name, str(summary["ablation"]), family), texts.get(task.chain, ())
+                yield Row(task, run_id(run), str(summary["ablation"]), family), texts.get(task.chain, ())
 
 
 def _summary(run: Path) -> Mapping[str, Any]:

@@ -175,7 +175,7 @@ def _every_column(made: Sequence[Evaluation]) -> dict[str, str]:
 def _row_keys(by_row: ByRow, paper: PaperScores | None) -> list[str]:
     """The checkpoint first, then the paper's order, then others by name."""
     order = dict.fromkeys((UNTRAINED, *(key for table in _papers(paper) for key in table.labels)))
-    shown = [key for key in order if key in by_row or (paper and key in paper.labels)]
+    shown = [key for key in order if key in by_row or key == UNTRAINED or (paper and key in paper.labels)]
     return [*shown, *sorted(by_row.keys() - order.keys())]
 
 

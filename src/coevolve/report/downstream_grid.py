@@ -121,7 +121,7 @@ def _arrow(tenths: int | None) -> str:
 
 def score_difference_rows(block: ScoreBlock) -> list[tuple[str, ...]]:
     """A row for each comparison with the checkpoint."""
-    made = []
+    made: list[tuple[str, ...]] = []
     for found in block.differences:
         estimate = found.difference.estimate
         n = f"{estimate.n_chains} problems" + (f", {estimate.n_runs} trainings" if estimate.unit == "run" else "")

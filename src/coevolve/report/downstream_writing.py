@@ -27,6 +27,14 @@ def lines_of(found: Found) -> Iterator[str]:
     yield from (f"{name}: not finished; its command, given again, goes on" for name in found.unfinished)
 
 
+def missing(tables: Sequence[Downstream]) -> Iterator[str]:
+    """What to run for tables without evaluations of ours; one line when there are none at all."""
+    if any(table.blocks for table in tables):
+        yield from (table.missing for table in tables if table.missing)
+    else:
+        yield "no evaluation for Tables 1-4 yet; scripts/evaluate.py makes them, and each table names its command"
+
+
 def write(tables: Sequence[Downstream], out: Path) -> list[Path]:
     """Each table as Markdown, LaTeX, CSV and pictures, scores_differences.csv and figure2b; the paths."""
     texts = {"scores_differences.csv": score_differences_sheet(tables)}

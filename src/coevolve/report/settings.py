@@ -7,7 +7,7 @@ class ReportConfig(Config):
     """Which runs, and where to."""
 
     runs: str | list[str]
-    """Folders of runs or above runs, experiments below `outputs`, or MLflow experiments."""
+    """Folders of or above runs and evaluations, experiments below `outputs`, or MLflow experiments."""
     out: str
     """The folder that tables and figures are written to."""
     html: bool

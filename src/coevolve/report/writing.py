@@ -44,7 +44,7 @@ def report(config: ReportConfig) -> Iterator[str]:
         write_page(runs, page)
         written.append(page)
     yield from (table.missing for table in tables if table.missing)
-    yield from (table.missing for table in scores if table.missing)
+    yield from downstream_writing.missing(scores)
     yield from dict.fromkeys(note for table in tables for block in table.blocks for note in block.notes)
     yield from dict.fromkeys(note for table in scores for block in table.blocks for note in block.notes)
     yield f"written: {len(written)} files below {out}"

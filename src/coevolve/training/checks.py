@@ -17,6 +17,13 @@ NEEDED: Mapping[Backend, Mapping[str, tuple[int, ...]]] = {
     "trl_grpo": {"trl": (1, 16), "torch": (2, 6)},
 }
 """Package -> oldest version."""
+FILES: Mapping[Backend, str] = {
+    "verl_sft": "verl/sft_train.parquet",
+    "verl_grpo": "verl/rl_train.parquet",
+    "trl_sft": "trl/prompt_completion/train.jsonl",
+    "trl_grpo": "trl/grpo/train.jsonl",
+}
+"""Backend -> the file below an export that it reads."""
 BYTES_A_PARAMETER = 16
 """Weights and gradients in bf16, a master copy and Adam's two moments in fp32; activations come on top."""
 ASK_VERSIONS = """
@@ -49,8 +56,11 @@ def data_checks(config: TrainConfig) -> list[Check]:
     if not audit.get("passed"):
         raise DataError(f"data={folder}: its audit did not pass; export it again")
     path = folder / "data" / "train.parquet"
-    if not path.exists():
-        raise DataError(f"data={folder}: it has no data/train.parquet; export it with files=[hf,verl,trl]")
+    for needed in (path, trained_on(config)):
+        if not needed.exists():
+            form = "grpo" if config.training.backend.endswith("grpo") else "sft"
+            lacking = needed.relative_to(folder)
+            raise DataError(f"data={folder}: it has no {lacking}; export it with format={form} files=[hf,verl,trl]")
     lengths, prompts = _columns(path)
     batch = int(_batch(config.training.flat))
     few = f"fewer than one batch of {batch}" if len(lengths) < batch else ""
@@ -66,6 +76,11 @@ def data_checks(config: TrainConfig) -> list[Check]:
             over = f"{sum(count > limit for count in counted)} rows are longer" if max(counted) > limit else ""
             found.append(Check(name, f"longest {max(counted)}, limit {limit}", over))
     return found
+
+
+def trained_on(config: TrainConfig) -> Path:
+    """The file of the export that the trainer reads."""
+    return Path(config.data) / FILES[config.training.backend]
 
 
 def version_checks(config: TrainConfig) -> list[Check]:
@@ -90,7 +105,7 @@ def version_checks(config: TrainConfig) -> list[Check]:
         version = have[name]
         wanted = ".".join(map(str, oldest))
         if version is None:
-            found.append(Check(name, f"absent, {wanted} or newer is needed"))
+            found.append(Check(name, "absent", f"{wanted} or newer is needed"))
         else:
             old = f"older than {wanted}" if _numbers(version) < oldest else ""
             found.append(Check(name, version, old))

@@ -92,7 +92,7 @@ def _trl(config: TrainConfig, data: Path) -> list[str]:
     if grpo:
         words += ["--reward_funcs", "reward.accuracy"]
     for key, value in config.training.flat.items():
-        words += [f"--{key}", str(value)]
+        words += [f"--{key}", *(map(str, value) if isinstance(value, list) else [str(value)])]
     return words
 
 
