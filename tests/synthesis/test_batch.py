@@ -5,11 +5,12 @@ import json
 import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.synthesis.played import Says, Slow
 
 from coevolve.agents.base import Desk
 from coevolve.agents.meta_skill import meta_skill
@@ -28,10 +29,9 @@ from coevolve.harness_folder import initial_harness
 from coevolve.journal import Journal
 from coevolve.lab import ModelLab
 from coevolve.ledger import CallKey, Ledger
-from coevolve.llm.base import ChatReply, ChatRequest, Usage
+from coevolve.llm.base import ChatReply, ChatRequest
 from coevolve.llm.budgets import Budgets
 from coevolve.llm.calls import Calls, Seat
-from coevolve.procedural.model import ProceduralModel
 from coevolve.skills import SkillProposal
 from coevolve.start import Start
 from coevolve.synthesis.batch import Batch, Workshop
@@ -41,40 +41,6 @@ from coevolve.verifiers.base import Verifiers
 
 CONFIG = load(compose("experiment=demo", "models=procedural"), RunConfig)
 PRICE = PriceConfig(input=0.1, output=0.4, cached=None, reasoning=None, nominal=True)
-
-
-@dataclass
-class Says:
-    """A solver that gives one reply to everything, after a seeded moment."""
-
-    reply: str
-    finish: Any = "stop"
-    name: str = "says"
-    rng: random.Random = field(default_factory=lambda: random.Random(0))
-    slowest: float = 0.0
-    calls: int = 0
-
-    async def chat(self, request: ChatRequest) -> ChatReply:
-        self.calls += 1
-        await asyncio.sleep(self.rng.random() * self.slowest)
-        return ChatReply(self.reply, self.finish, Usage(5, 5), self.name, 0.01)
-
-    async def close(self) -> None:
-        return None
-
-
-@dataclass
-class Slow(ProceduralModel):
-    """The procedural model with seeded delays, so that the order of events varies."""
-
-    rng: random.Random = field(default_factory=lambda: random.Random(0))
-    seconds: float = 0.0
-    calls: list[tuple[str, str]] = field(default_factory=list)
-
-    async def chat(self, request: ChatRequest) -> ChatReply:
-        self.calls.append((request.schema_name, request.messages[-1].content))
-        await asyncio.sleep(self.rng.random() * self.seconds)
-        return await super().chat(request)
 
 
 def tasks(n: int) -> list[Task]:
