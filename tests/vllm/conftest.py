@@ -88,7 +88,12 @@ def start(model: Path, tmp_path: Path) -> Iterator:
         out = (tmp_path / f"{name}.out").open("a")
         command = [sys.executable, str(REPOSITORY / "scripts" / "evolve.py"), *base, f"name={name}", *words]
         process = subprocess.Popen(
-            command, stdout=out, stderr=out, text=True, start_new_session=True, env={**os.environ, MARK: mark}
+            command,
+            stdout=out,
+            stderr=out,
+            text=True,
+            start_new_session=True,
+            env={**os.environ, MARK: mark},
         )
         out.close()
         started.append(Started(tmp_path / name, process, mark))
