@@ -211,19 +211,54 @@ def test_help_names_the_groups_and_a_composed_configuration_can_be_seen(tmp_path
     assert not list(tmp_path.iterdir())
 
 
-def test_in_a_sweep_a_failing_job_leaves_the_others_alone(tmp_path: Path) -> None:
-    script = tmp_path / "show.py"
+def run_main(folder: Path, body: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command of its own, whose main(config) is `body`."""
+    script = folder / "show.py"
     script.write_text(
         "from coevolve.build import entry\nfrom coevolve.config import RunConfig\n"
-        "def main(config):\n    print('rounds', config.rounds)\n    return 0\n"
+        f"def main(config):\n    {body}\n    return 0\n"
         "entry(main, RunConfig)\n"
     )
-    command = [sys.executable, str(script), "-m", "rounds=1,-2,3"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    command = [sys.executable, str(script), *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_in_a_sweep_a_failing_job_leaves_the_others_alone(tmp_path: Path) -> None:
+    done = run_main(tmp_path, "print('rounds', config.rounds)", "-m", "rounds=1,-2,3")
     assert done.returncode == 2
     assert done.stdout.split() == ["rounds", "1", "rounds", "3"]
-    assert "rounds=-2: Input should be greater than or equal to 0" in done.stderr
+    said = [line for line in done.stderr.splitlines() if not line.startswith("job ")]
+    assert said == ["coevolve: rounds=-2: Input should be greater than or equal to 0"]
     assert not list(tmp_path.rglob(".hydra"))
+
+
+def test_ctrl_c_in_one_job_ends_the_whole_sweep(tmp_path: Path) -> None:
+    body = "from coevolve.errors import Interrupted; raise ExceptionGroup('', [Interrupted('stopped as asked')])"
+    done = run_main(tmp_path, body, "-m", "rounds=1,2")
+    assert (done.returncode, done.stderr) == (3, "job 0: rounds=1\ncoevolve: stopped as asked\n")
+
+
+def test_a_spent_ceiling_of_one_job_leaves_the_others_alone(tmp_path: Path) -> None:
+    body = "from coevolve.errors import RunCeilingReached; raise RunCeilingReached(f'at {config.rounds}')"
+    done = run_main(tmp_path, body, "-m", "rounds=1,2")
+    assert done.returncode == 3
+    assert done.stderr == "job 0: rounds=1\ncoevolve: at 1\njob 1: rounds=2\ncoevolve: at 2\n"
+
+
+def test_a_file_that_may_not_be_read_is_one_line_and_exit_2(tmp_path: Path) -> None:
+    done = run_main(tmp_path, "raise PermissionError(13, 'Permission denied', '/x/seeds.csv')")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith("coevolve: /x/seeds.csv: Permission denied; ")
+
+
+@pytest.mark.parametrize("name", ["José é 日本.csv", "seeds (copy).csv", "O'Brien.csv", "a b;#!&.csv", "a=b.csv"])
+def test_a_path_is_taken_as_it_is_typed(name: str) -> None:
+    assert configured("seeds=file", f"seeds.path=/my data/{name}").seeds.path == f"/my data/{name}"
+
+
+def test_a_sweep_over_such_names_stays_one(tmp_path: Path) -> None:
+    done = run_main(tmp_path, "print(ascii(config.name))", "-m", "name=é,b")
+    assert done.stdout.split() == [ascii("é"), "'b'"], done.stderr
 
 
 def test_the_same_sweep_has_the_same_name_whatever_the_order_of_its_words() -> None:

@@ -163,6 +163,8 @@ def other_summary(run: Path) -> None:
         (lose_journal, "does not stand so in"),
         (remove_version, "version 0 should stand here"),
         (cut_events, "events.jsonl"),
+        (lambda run: (run / "config.yaml").write_text("seed: ["), "config.yaml: cannot be read"),
+        (lambda run: (run / "config.yaml").write_text(""), "config.yaml: no configuration of a run"),
         (other_summary, "summary.json: status of round 1"),
     ],
 )

@@ -117,6 +117,17 @@ def test_ctrl_c_once_saves_and_the_same_command_goes_on(tmp_path: Path) -> None:
     assert "accuracy" in out
 
 
+def test_a_run_that_could_not_begin_takes_the_corrected_command(tmp_path: Path) -> None:
+    code, _, err = finish(tmp_path, "seeds=file", "seeds.path=none.jsonl")
+    assert code == 2
+    assert "none.jsonl" in err
+    assert finish(tmp_path)[0] == 0
+    check_whole(tmp_path / "run")
+    code, _, err = finish(tmp_path, "seeds=file", "seeds.path=none.jsonl")
+    assert code == 2
+    assert "was started with another configuration: seeds.path" in err
+
+
 def test_a_changed_configuration_is_refused_naming_the_keys(tmp_path: Path) -> None:
     assert finish(tmp_path, "rounds=1")[0] == 0
     code, _, err = finish(tmp_path, "rounds=1", "gate.cost_cap='2.0'")

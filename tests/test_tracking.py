@@ -15,7 +15,9 @@ import pytest
 import yaml
 
 from coevolve.config import TrackingConfig
+from coevolve.errors import ConfigError
 from coevolve.tracking import Store, Tracker
+from coevolve.tracking.later import track
 from coevolve.tracking.reading import flatten, harness_diff, registered_name, round_metrics, run_tags
 from coevolve.tracking.store import view
 
@@ -220,6 +222,13 @@ def test_a_store_that_is_gone_is_told_and_stops_nothing(tmp_path: Path, place: s
     left = tracker.finish("FINISHED", patience_seconds=3)
     assert left is not None
     assert "later: python scripts/track.py" in left
+
+
+def test_a_wrong_place_for_the_store_is_one_line_with_the_cure(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("experiment: demo\n")
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match=r"File exists.*; give uri=<folder or server that answers>"):
+        track(tmp_path, str(tmp_path / "file"))
 
 
 def test_tracking_off_starts_no_thread_and_leaves_no_file(tmp_path: Path) -> None:

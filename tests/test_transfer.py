@@ -165,7 +165,8 @@ def test_sealed_seeds_of_a_curated_folder_are_read_and_every_reading_is_on_recor
         for name, question in (("one", "What is 2 + 2?"), ("two", "How many sides has a square?"))
     ]
     sealed.write_text("".join(f"{json.dumps(row)}\n" for row in (json.loads(lines[0]), *apart)))
-    manifest = {"format": FORMAT, "files": {HELD_OUT: file_hash(sealed)}, "folder_hash": "f", "registry": {"hash": "r"}}
+    manifest = {"format": FORMAT, "files": {HELD_OUT: file_hash(sealed)}, "folder_hash": "f"}
+    manifest |= {"registry": {"hash": "r"}, "shares": {"seed": {}}}
     (curated / "manifest.json").write_text(json.dumps(manifest))
     ways = ((f"held_out={curated}",), ("seeds=curated", f"seeds.path={curated}"))
     for number, way in enumerate(ways, 1):

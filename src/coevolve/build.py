@@ -3,9 +3,11 @@
 Hydra composes, pydantic decides: `load` validates once and nothing below it sees a DictConfig.
 """
 
+import errno
 import hashlib
 import io
 import os
+import re
 import shutil
 import sys
 import traceback
@@ -17,6 +19,7 @@ from typing import Any, Literal, NoReturn, TypeVar
 import hydra
 from hydra._internal.utils import get_args_parser
 from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException, OverrideParseException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
@@ -25,7 +28,7 @@ from pydantic import ValidationError
 
 from coevolve.config import RunConfig
 from coevolve.config_models import Config
-from coevolve.errors import CoevolveError, ConfigError, Stopped, UserError, boundary
+from coevolve.errors import CoevolveError, ConfigError, Interrupted, Stopped, UserError, boundary
 from coevolve.explain import explain_hydra, explain_validation, flat_keys, one_line
 from coevolve.replaying import as_recorded, asks_replay
 
@@ -38,6 +41,8 @@ FREE_MAPPINGS = ("seeds.columns", "seeds.defaults", "benchmark.columns", "benchm
 """Mappings whose keys are the user's own; Hydra would want a plus sign before each."""
 SHORT: Mapping[str, Mapping[str, str]] = {"curate": {"seeds": "seeds.paths"}}
 """Command -> short key -> key: Hydra takes the name of a group for a choice of its options."""
+PLAIN = re.compile(r"[\w\-./:+@$ ]*", re.ASCII)
+"""Values that Hydra reads as they stand."""
 LISTS = ("harness", "apart_from", "runs", "seeds.paths", "benchmarks")
 """Keys whose value may be several words by comma."""
 
@@ -111,7 +116,7 @@ def entry(main: Callable[[C], int], kind: type[C], config_name: ConfigName = "co
 
     def job(composed: DictConfig) -> None:
         code = _run(main, composed, kind)
-        if HydraConfig.get().mode == RunMode.MULTIRUN and code:
+        if code and _swept() and not _in_this_process():
             raise JobFailed(code)
         codes.append(code)
 
@@ -141,8 +146,17 @@ def sweep_name(arguments: list[str]) -> str:
     return f"{experiment.replace(',', '+')}-{hashlib.sha256(' '.join(words).encode()).hexdigest()[:8]}"
 
 
+def _swept() -> bool:
+    return bool(HydraConfig.get().mode == RunMode.MULTIRUN)
+
+
+def _in_this_process() -> bool:
+    """Whether the launcher runs one job after the other here: then failures need not travel, and Ctrl-C is for all."""
+    return str(HydraConfig.get().launcher["_target_"]).endswith(".BasicLauncher")
+
+
 def _run(main: Callable[[C], int], composed: DictConfig, kind: type[C]) -> int:
-    if HydraConfig.get().mode == RunMode.MULTIRUN:
+    if _swept():
         job = HydraConfig.get()
         print(f"job {job.job.num}: {' '.join(job.overrides.task)}", file=sys.stderr)
     try:
@@ -155,11 +169,17 @@ def _run(main: Callable[[C], int], composed: DictConfig, kind: type[C]) -> int:
         _say("interrupted")
         raise SystemExit(3) from None
     except CoevolveError as error:
-        return _exit_code(error)
+        named = _named(error) or _named(error.__cause__)
+        code = _exit_code(error, named)
+        if isinstance(named, Interrupted) and _swept() and _in_this_process():
+            raise SystemExit(code) from None
+        return code
 
 
-def _exit_code(error: CoevolveError) -> int:
-    named = _named(error) or _named(error.__cause__)
+def _exit_code(error: CoevolveError, named: CoevolveError | None) -> int:
+    if named is None and (denied := _denied(error.__cause__)):
+        _say(f"{denied.filename}: {denied.strerror}; give a place that you may use, or change its permissions")
+        return 2
     if named is None:
         traceback.print_exception(error.__cause__ or error)
         return 1
@@ -177,6 +197,14 @@ def _named(error: BaseException | None) -> CoevolveError | None:
     return None
 
 
+def _denied(error: BaseException | None) -> OSError | None:
+    """A file or folder that this user may not read or write, also from within an exception group."""
+    if isinstance(error, BaseExceptionGroup):
+        return next((denied for inner in error.exceptions if (denied := _denied(inner))), None)
+    named = isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) and error.filename
+    return error if named and isinstance(error, OSError) else None
+
+
 def _meant(words: Sequence[str], config_name: ConfigName) -> list[str]:
     """The words with the command's short keys written out."""
     short = SHORT.get(config_name, {})
@@ -187,7 +215,21 @@ def _meant(words: Sequence[str], config_name: ConfigName) -> list[str]:
 def _freed(words: Sequence[str]) -> list[str]:
     starts = tuple(f"{mapping}{mark}" for mapping in FREE_MAPPINGS for mark in ".=")
     swept = bool({"-m", "--multirun"} & set(words))
-    return [f"++{word}" if word.startswith(starts) else word if swept else _listed(word) for word in words]
+    words = [_quoted(word if swept else _listed(word), swept) for word in words]
+    return [f"++{word}" if word.startswith(starts) else word for word in words]
+
+
+def _quoted(word: str, swept: bool) -> str:
+    """`word` with quotes around a value of letters that Hydra reads in quotes only: `path=José (copy).csv`."""
+    key, mark, value = word.partition("=")
+    if not mark or key.startswith("-") or PLAIN.fullmatch(value) or value.startswith(("[", "{", "'", '"')):
+        return word
+    try:
+        OverridesParser.create().parse_override(word)
+    except HydraException:
+        inner = value.replace("'", "\\'")
+        return f"{key}='" + (inner.replace(",", "','") if swept else inner) + "'"
+    return word
 
 
 def _listed(word: str) -> str:

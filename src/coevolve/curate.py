@@ -70,6 +70,7 @@ def curate(config: CurateConfig) -> list[str]:
         out.rename(out.with_name(f"{out.name}.before-{datetime.now(UTC):%Y%m%d-%H%M%S}"))
     with boundary(ConfigError, f"out={out}: the folder cannot be made"):
         out.mkdir(parents=True, exist_ok=True)
+    _check_ours(out)
     with only_one(out):
         work = Curation.of(config, out)
         if not work.finished():
@@ -79,6 +80,13 @@ def curate(config: CurateConfig) -> list[str]:
                 raise Interrupted(f"stopped, {out} holds what was done; run the same command to go on") from None
         manifest = load_manifest(out)
     return [*shares.lines(manifest), *_next(out, manifest)]
+
+
+def _check_ours(out: Path) -> None:
+    """Refuse a folder that holds other things than a curation, finished or begun."""
+    strange = next((path.name for path in sorted(out.iterdir()) if not path.name.startswith(".")), None)
+    if strange and not (out / MANIFEST).exists() and not (out / WORK).exists():
+        raise ConfigError(f"out={out}: the folder holds other things ({strange}); give a new or empty one")
 
 
 def _next(out: Path, manifest: Mapping[str, Any]) -> list[str]:

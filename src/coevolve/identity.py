@@ -12,6 +12,7 @@ import yaml
 
 from coevolve.config import RunConfig
 from coevolve.errors import ConfigError, DataError, boundary
+from coevolve.journal import decided
 from coevolve.tasks import content_hash
 
 ENDS_BYTES = 1 << 20
@@ -63,7 +64,10 @@ def _compared(config: RunConfig) -> dict[str, Any]:
 
 
 def same_configuration(config: RunConfig, path: Path) -> None:
-    """Write config.yaml, or refuse to go on under another configuration, naming the keys that differ."""
+    """Write config.yaml, or refuse to go on under another configuration, naming the keys that differ.
+
+    A folder that nothing has come of yet, as when the seeds could not be read, takes the corrected configuration.
+    """
     if path.exists():
         with boundary(DataError, f"{path} is no readable configuration (restore it, or fresh=true)"):
             old = type(config).model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
@@ -75,16 +79,22 @@ def same_configuration(config: RunConfig, path: Path) -> None:
         if config.replay != old.replay:
             differing.append("replay.path")
             mine["replay.path"], theirs["replay.path"] = config.replay.path, old.replay.path
-        if differing:
+        if differing and _begun(path.parent):
             shown = ", ".join(f"{name} (was {theirs.get(name)!r}, now {mine.get(name)!r})" for name in differing[:4])
             raise ConfigError(
                 f"{path.parent} was started with another configuration: {shown}; give the old values, another name=…, "
                 "or fresh=true to start anew and keep the old folder"
             )
+        if differing:
+            (path.parent / "tracking.json").unlink(missing_ok=True)  # its MLflow run shows the old configuration
     content = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
     writing = path.with_name(".config.yaml.writing")
     writing.write_text(content, encoding="utf-8")
     writing.replace(path)
+
+
+def _begun(folder: Path) -> bool:
+    return any((folder / "archive").glob("v*")) or decided(folder / "journal")
 
 
 def _flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -18,6 +18,15 @@ from coevolve.errors import DataError
 SYNC_SECONDS = 0.5
 
 
+def decided(folder: Path) -> bool:
+    """Whether a journal holds anything that the configuration decided: more than the short calls of starts."""
+    for path in sorted(folder.glob("r*.jsonl")):
+        with path.open("rb") as file:
+            if any(not line.startswith(b'{"paid": ') or b'"role": "acquisition"' in line for line in file):
+                return True
+    return False
+
+
 class Journal:
     """Records of one round: calls and self-checks by key, the order of admissions, what was paid, ceilings reached."""
 

@@ -216,13 +216,17 @@ def test_acquired_skills_overlap_no_benchmark_and_name_their_sources(desk, sums,
         (("seeds={s}", "benchmarks=nowhere.jsonl"), "nowhere.jsonl"),
         (("seeds={s}", "review=nowhere.jsonl"), "review=nowhere.jsonl"),
         (("seeds={x}",), ".xlsx"),
+        (("seeds={s}", "out={o}"), "the folder holds other things (mine.txt)"),
     ],
 )
 def test_wrong_input_is_one_line(desk, sums, tmp_path, overrides, said):
     (tmp_path / "a.xlsx").write_text("x")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "mine.txt").write_text("x")
     places = {
         "s": lines(tmp_path / "s.jsonl", *sums(2)),
         "x": tmp_path / "a.xlsx",
+        "o": tmp_path / "other",
         "n": lines(tmp_path / "n.jsonl", {"domain": "math"}),
     }
     with pytest.raises((ConfigError, DataError)) as caught:

@@ -42,6 +42,7 @@ def test_choices_belong_to_the_text(tmp_path: Path) -> None:
         (b'{"id": 1, "question": "a"}\n{"id": 1, "question": "b"}', r"x.jsonl:2: the id 1 stands there twice"),
         (b"\xff\xfe", r"x.jsonl: not UTF-8"),
         (b"[1]", r"x.jsonl:1: no question"),
+        (b"\n\n", r"x.jsonl: the file holds no item"),
     ],
 )
 def test_a_wrong_file_is_one_line(tmp_path: Path, content: bytes, said: str) -> None:

@@ -89,6 +89,13 @@ def test_a_run_without_an_archived_round_is_refused(write_run: Any, tmp_path: Pa
         read_run(folder)
 
 
+def test_beside_others_it_is_passed_over(write_run: Any, tmp_path: Path) -> None:
+    write_run(tmp_path / "x" / "full", COUNTS)
+    write_run(tmp_path / "x" / "online", {})
+    (tmp_path / "x" / "online" / "summary.json").unlink()
+    assert found("x", outputs=tmp_path) == ["x/full"]
+
+
 def test_a_summary_without_its_head_is_one_line(write_run: Any, tmp_path: Path) -> None:
     folder = write_run(tmp_path / "x" / "full", COUNTS)
     (folder / "summary.json").write_text('{"rounds": []}')

@@ -10,6 +10,7 @@ from coevolve.doctor.checks import Check, Unfinished
 from coevolve.doctor.records import check_journal, check_ledger, lines
 from coevolve.errors import DataError
 from coevolve.harness_folder import load_harness
+from coevolve.tracking.reading import read_config
 
 GO_ON = "the same command goes on"
 
@@ -20,6 +21,7 @@ def run_checks(run: Path) -> list[Check]:
         raise DataError(f"{run}: no run folder (it has no config.yaml)")
     folders = sorted(path for path in run.glob("archive/v*") if path.is_dir())
     return [
+        ("configuration", lambda: f"{len(read_config(run))} sections"),
         ("versions", lambda: _versions(folders)),
         ("hashes", lambda: _hashes(folders)),
         ("parents", lambda: _parents(folders)),

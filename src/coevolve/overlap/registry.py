@@ -90,6 +90,8 @@ def load_registry(paths: Sequence[Path], version: str) -> Registry:
             raise DataError(f"benchmarks: two files are named {path.stem}; rename one, findings name them by it")
         content = _bytes(path)
         rows = list(_rows(path, content))
+        if not rows:
+            raise DataError(f"benchmarks={path}: the file holds no item; nothing could be held against it")
         benchmarks.append(BenchmarkVersion(path.stem, len(rows), hashlib.sha256(content).hexdigest()))
         items += rows
     return Registry(version, benchmarks, items)

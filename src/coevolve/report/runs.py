@@ -180,6 +180,8 @@ def read_run(folder: Path) -> TrackedRun:
     """One run folder. Raises DataError naming the file that is missing or broken."""
     folder = folder.absolute()
     summary, config = read_summary(folder), read_config(folder)
+    if not versions(folder):
+        raise DataError(f"{folder}: no archived round yet; let the run finish at least one")
     if missing := [name for name in HEAD if name not in summary]:
         raise DataError(
             f"{folder}/summary.json: no {', '.join(missing)}; the run's own command, given again, rebuilds it"
@@ -210,11 +212,11 @@ def find_runs(where: Sequence[str], outputs: Path, tracking: str) -> tuple[Track
     """The runs that `where` names, each once, ordered by id.
 
     Each entry is a folder (a run, or any folder above runs), an experiment below `outputs`, or an MLflow experiment in
-    the store `tracking` (a folder or address). Raises ConfigError when an entry names nothing, DataError for a broken
-    run.
+    the store `tracking` (a folder or address). Runs without an archived round are passed over where there are others.
+    Raises ConfigError when an entry names nothing, DataError for a broken run.
     """
     folders = {folder.absolute(): None for name in where for folder in _folders(name, outputs, tracking)}
-    runs = [read_run(folder) for folder in folders]
+    runs = [read_run(folder) for folder in [folder for folder in folders if versions(folder)] or folders]
     ids: dict[str, Path] = {}
     for run in runs:
         if run.id in ids:
@@ -223,9 +225,14 @@ def find_runs(where: Sequence[str], outputs: Path, tracking: str) -> tuple[Track
     return tuple(sorted((with_commit(run) for run in runs), key=lambda run: run.id))
 
 
+def places(name: str, outputs: Path) -> tuple[Path, ...]:
+    """Where runs that one word of `runs=` means may lie; the first that is a folder counts."""
+    return Path(name), outputs / name, outputs / SHARED.get(name, name)
+
+
 def _folders(name: str, outputs: Path, tracking: str) -> list[Path]:
     """Run folders that one word of `runs=` means."""
-    for folder in (Path(name), outputs / name, outputs / SHARED.get(name, name)):
+    for folder in places(name, outputs):
         if folder.is_dir():
             if found := list(below(folder)):
                 return found

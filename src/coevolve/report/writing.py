@@ -12,10 +12,11 @@ from coevolve.report.latex import latex
 from coevolve.report.markdown import markdown, run_line
 from coevolve.report.page import write_page
 from coevolve.report.picture import write_picture
-from coevolve.report.runs import below, find_runs
+from coevolve.report.runs import below, find_runs, places
 from coevolve.report.settings import ReportConfig
 from coevolve.report.sheets import cells_sheet, differences_sheet, runs_sheet
 from coevolve.report.tables import Table, build_tables
+from coevolve.tracking.reading import versions
 
 
 def report(config: ReportConfig) -> Iterator[str]:
@@ -29,6 +30,7 @@ def report(config: ReportConfig) -> Iterator[str]:
     others = [word for word in words if word not in found.places or _holds_runs(word, outputs)]
     runs = find_runs(others, outputs, config.tracking)
     yield from (run_line(run) for run in runs)
+    yield from _passed_over(others, outputs)
     yield from downstream_writing.lines_of(found)
     out = Path(config.out)
     with boundary(ConfigError, f"out={config.out}: cannot be written"):
@@ -48,6 +50,15 @@ def report(config: ReportConfig) -> Iterator[str]:
     yield from dict.fromkeys(note for table in tables for block in table.blocks for note in block.notes)
     yield from dict.fromkeys(note for table in scores for block in table.blocks for note in block.notes)
     yield f"written: {len(written)} files below {out}"
+
+
+def _passed_over(words: Sequence[str], outputs: Path) -> Iterator[str]:
+    """Runs that have no archived round yet, or ended before the first."""
+    for word in words:
+        found = next((folder for folder in places(word, outputs) if folder.is_dir()), None)
+        for folder in below(found) if found else ():
+            if not versions(folder):
+                yield f"left out: {folder}, which has no archived round yet"
 
 
 def _holds_runs(word: str, outputs: Path) -> bool:

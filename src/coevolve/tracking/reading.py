@@ -39,11 +39,16 @@ def read_summary(folder: Path) -> dict[str, Any]:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """config.yaml of a run folder. Raises DataError when there is none."""
+    """config.yaml of a run folder. Raises DataError when there is none, or none that can be read."""
     path = folder / "config.yaml"
     if not path.exists():
         raise DataError(f"{folder}: no run folder (it has no config.yaml)")
-    config: dict[str, Any] = yaml.safe_load(path.read_text())
+    try:
+        config: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise DataError(f"{path}: cannot be read ({error}); restore the file") from error
+    if not isinstance(config, dict):
+        raise DataError(f"{path}: no configuration of a run; restore the file")
     return config
 
 
