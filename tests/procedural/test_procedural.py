@@ -273,7 +273,7 @@ def test_removing_a_skill_or_changing_the_workflow_changes_what_the_model_does(a
 
 
 def test_the_model_plays_exactly_the_roles_that_have_a_reply_form():
-    assert set(ROLES) == {"director", "extend", "revise", "verify", "meta_skill", "meta_harness"}
+    assert set(ROLES) == {"director", "extend", "revise", "verify", "meta_skill", "meta_harness", "acquisition"}
     assert ProceduralModel().name == "procedural"
     asyncio.run(ProceduralModel().close())
 

@@ -2,6 +2,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.verifiers.conftest import CONFIG
 
 from coevolve.errors import ConfigError
 from coevolve.tasks import Answer, AnswerType, Draft, Tolerance
@@ -95,11 +96,11 @@ async def test_a_program_that_prints_the_answer_is_a_certificate(verifiers: Veri
         ("print(34 if hash('a') % 2 else 35)", ("ambiguous", "wrong_reference")),
     ],
 )
-async def test_a_program_that_disagrees_refuses_the_reference(
-    verifiers: Verifiers, program: str, cause: str | tuple[str, ...]
-) -> None:
-    for _ in range(4):
-        check = await verifiers.check("math", draft("integer", "34", program))
+async def test_a_program_that_disagrees_refuses_the_reference(program: str, cause: str | tuple[str, ...]) -> None:
+    for _ in range(8):  # two looks have two hash seeds, which can agree on one bit
+        fresh = Verifiers(CONFIG)
+        check = await fresh.check("math", draft("integer", "34", program))
+        await fresh.close()
         if not check.ok:
             break
     assert not check.ok
