@@ -185,7 +185,7 @@ class Curation:
         finally:
             await verifiers.close()
         acquisition = await self._acquire(workspace, checker)
-        harness = initial_harness().with_skills(acquisition.library)
+        harness = initial_harness().with_skills(acquisition.skills)
         provenance = {
             "harness_id": harness.id,
             "prompts": "shipped",

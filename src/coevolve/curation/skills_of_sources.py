@@ -36,7 +36,7 @@ class Acquisition:
     checker: OverlapChecker
     workspace: Workspace
     decisions: Decisions
-    library: tuple[Skill, ...] = ()
+    skills: tuple[Skill, ...] = ()
     provenance: list[dict[str, Any]] = field(default_factory=list)
     review: list[tuple[Remark, str]] = field(default_factory=list)
     """Skills that a person is to decide on, with their text."""
@@ -60,7 +60,7 @@ class Acquisition:
     async def _ask(self, group: Sequence[Entry]) -> AcquisitionReply | None:
         key = CallKey(SCOPE, content_hash([entry.key for entry in group]), 0, "acquisition", 0)
         try:
-            return await acquire(self.desk, key, self.library, [described(entry) for entry in group])
+            return await acquire(self.desk, key, self.skills, [described(entry) for entry in group])
         except ModelError as error:
             for entry in group:
                 place = (entry.kind, entry.key, entry.id, entry.origin, entry.line)
@@ -85,7 +85,7 @@ class Acquisition:
         text = "\n".join((proposal.intent, proposal.method, proposal.difficulty_effect, proposal.tool_hint))
         key = content_hash([proposal.name, text])
         decided = self.decisions.of("skill", key, proposal.name)
-        if reason := refusal(self.library, proposal, self.desk.constraints):
+        if reason := refusal(self.skills, proposal, self.desk.constraints):
             self._refuse(proposal.name, key, "not_admitted", reason)
             return
         if decided is not None and decided.decision == "drop":
@@ -103,7 +103,7 @@ class Acquisition:
                 self.review.append((remark, text))
             return
         fields = proposal.model_dump(include=set(SkillProposal.model_fields))
-        self.library += (Skill(**fields, provenance=traces, status="initial"),)
+        self.skills += (Skill(**fields, provenance=traces, status="initial"),)
         self.provenance.append({"name": proposal.name, "key": key, **about})
 
     def _refuse(self, name: str, key: str, rule: str, reason: str) -> None:
