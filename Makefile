@@ -73,5 +73,6 @@ $(VENV)-vllm/.installed: pyproject.toml
 
 $(VENV)-%/.installed: pyproject.toml
 	@python=$$($(FIND_PYTHON)); [ -x $(VENV)-$*/bin/python ] || $$python -m venv $(VENV)-$*
+	@[ $* != train ] || $(HAS_GPU) || $(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
 	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*,dev]'
 	@touch $@

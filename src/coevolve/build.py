@@ -34,7 +34,18 @@ from coevolve.replaying import as_recorded, asks_replay
 
 C = TypeVar("C", bound=Config)
 ConfigName = Literal[
-    "config", "doctor", "track", "bench", "curate", "transfer", "report", "estimate", "export", "train", "evaluate"
+    "config",
+    "doctor",
+    "track",
+    "bench",
+    "curate",
+    "transfer",
+    "report",
+    "estimate",
+    "export",
+    "train",
+    "convert",
+    "evaluate",
 ]
 SWEEP_VARIABLE = "COEVOLVE_SWEEP"
 FREE_MAPPINGS = ("seeds.columns", "seeds.defaults", "benchmark.columns", "benchmark.defaults", "training.arguments")

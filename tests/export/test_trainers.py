@@ -12,6 +12,7 @@ from tests.export.conftest import configured
 
 from coevolve.build import compose, load
 from coevolve.export.job import export
+from coevolve.llm.weights import locate
 from coevolve.training.config import TrainConfig
 
 pytestmark = pytest.mark.train
@@ -133,3 +134,33 @@ def test_trl_trains_on_it(recipe: str, data: str, exports: dict[str, Path], stud
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert list((tmp_path / "out").glob("*.safetensors"))
+
+
+def test_weights_go_to_a_folder_and_back(tmp_path: Path) -> None:
+    gguf = pytest.importorskip("gguf")
+    numpy = pytest.importorskip("numpy")
+    script = Path(__file__).resolve().parents[2] / "scripts" / "convert.py"
+    folder, back = tmp_path / "folder", tmp_path / "back.gguf"
+    for words in ([f"out={folder}", "model=smollm2-135m-instruct"], [f"out={back}", f"model={folder}", "type=f16"]):
+        done = subprocess.run([sys.executable, str(script), *words], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-3000:]
+    first, second = (
+        {
+            tensor.name: gguf.quants.dequantize(tensor.data, tensor.tensor_type)
+            for tensor in gguf.GGUFReader(path).tensors
+        }
+        for path in (locate("smollm2-135m-instruct", None), back)
+    )
+    assert first.keys() == second.keys()
+    for name, tensor in first.items():
+        numpy.testing.assert_allclose(second[name], tensor, rtol=1e-3, atol=1e-4, err_msg=name)
+
+
+def test_weights_of_another_form_are_one_line(student: Path, tmp_path: Path) -> None:
+    pytest.importorskip("gguf")
+    script = Path(__file__).resolve().parents[2] / "scripts" / "convert.py"
+    words = [f"model={student}", f"out={tmp_path / 'x.gguf'}"]
+    done = subprocess.run([sys.executable, str(script), *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "give the GGUF it began as" in done.stderr.splitlines()[-1]
+    assert not list(tmp_path.iterdir())

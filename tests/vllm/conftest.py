@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from coevolve.llm.vllm_plan import find_gpus
-from coevolve.llm.weights import cache_folder, locate
+from coevolve.llm.weights import cache_folder
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PLAN = REPOSITORY / "tests" / "vllm" / "run.txt"
@@ -30,8 +30,8 @@ def model() -> Path:
     name = os.environ.get("COEVOLVE_VLLM_WEIGHTS", "smollm2-135m-instruct")
     folder = cache_folder() / f"{name}-hf"
     if not folder.is_dir():
-        converter = Path(__file__).with_name("to_hf.py")
-        subprocess.run([sys.executable, str(converter), str(locate(name, None)), str(folder)], check=True)
+        script = REPOSITORY / "scripts" / "convert.py"
+        subprocess.run([sys.executable, str(script), f"model={name}", f"out={folder}"], check=True)
     return folder
 
 

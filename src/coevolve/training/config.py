@@ -1,4 +1,4 @@
-"""What scripts/train.py takes. No defaults: every value lives in conf/train.yaml and conf/training/."""
+"""What scripts/train.py and scripts/convert.py take. No defaults: every value lives in conf/."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
@@ -54,3 +54,15 @@ class TrainConfig(Config):
     """The interpreter that has the trainer; null = this one."""
     dry_run: bool
     """Print the command and the checks, start nothing."""
+
+
+class ConvertConfig(Config):
+    """Weights from one form into the other."""
+
+    model: str
+    """A GGUF file or the name of pinned weights; or a model folder, where `out` is a GGUF file."""
+    out: str
+    like: str
+    """The GGUF file (or pinned name) whose tokenizer, chat template and sizes a converted folder keeps."""
+    type: Literal["q8_0", "f16"]
+    """How matrices are stored in a GGUF file."""
