@@ -21,6 +21,8 @@ from coevolve.tasks import Frozen
 Record = TypeVar("Record", bound=Frozen)
 FILE_BYTES = 65_536
 FENCE = "---\n"
+_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+"""libyaml's writer where PyYAML was built with it: a version may hold hundreds of skills."""
 
 
 class _PlainLoader(yaml.SafeLoader):
@@ -122,7 +124,8 @@ def _refuse(path: Path, error: ValidationError) -> NoReturn:
 
 
 def _dump(value: dict[str, Any]) -> str:
-    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100)
+    text: str = yaml.dump(value, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=100)
+    return text
 
 
 def fsync_folder(folder: Path) -> None:

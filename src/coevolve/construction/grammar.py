@@ -69,6 +69,12 @@ OPTION = re.compile(r"\s*\(?[A-Z][).] ")
 
 
 @cache
+def longest_words(template: str) -> str:
+    """The longest stretch of `template` without operands: a text that lacks it does not end with the step."""
+    return max(re.split(r"\{\d\}", template), key=len)
+
+
+@cache
 def pattern(template: str) -> re.Pattern[str]:
     """What finds `template`, with numbers for its operands, at a text's end."""
     pieces = [re.escape(piece) for piece in re.split(r"\{\d\}", template)]
@@ -80,7 +86,7 @@ def last_step(question: str, kinds: Iterable[StepKind]) -> tuple[str, Step] | No
     for kind in kinds:
         styled: tuple[tuple[Style, str], ...] = (("terse", kind.terse), ("verbose", kind.verbose))
         for style, template in styled:
-            if not question.endswith(template[-1]):
+            if longest_words(template) not in question:
                 continue
             if found := pattern(template).search(question):
                 return question[: found.start()], Step(kind, found.groups(), style)

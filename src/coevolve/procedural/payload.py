@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from coevolve.construction.base import Inapplicable, Limits, Style
@@ -89,10 +90,13 @@ def limits_of(fields: Mapping[str, Any]) -> Limits:
 
 def tools_of(skills: Sequence[Mapping[str, Any]]) -> list[Tool]:
     """The skills whose hints name a construction; others are beyond this model."""
-    tools = []
-    for skill in skills:
-        try:
-            tools.append(Tool(str(skill["name"]), parse_hint(str(skill.get("tool_hint") or ""), CONSTRUCTIONS)))
-        except Inapplicable:
-            continue
-    return tools
+    hints = ((str(skill["name"]), _hint(str(skill.get("tool_hint") or ""))) for skill in skills)
+    return [Tool(name, hint) for name, hint in hints if hint is not None]
+
+
+@lru_cache(maxsize=4096)
+def _hint(text: str) -> Hint | None:
+    try:
+        return parse_hint(text, CONSTRUCTIONS)
+    except Inapplicable:
+        return None

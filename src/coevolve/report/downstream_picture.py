@@ -1,6 +1,5 @@
 """Tables of benchmark scores as pictures: the same cells as in Markdown, with rules as in print. One panel a block."""
 
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,8 +7,7 @@ from typing import TYPE_CHECKING
 from coevolve.report.downstream import Downstream, ScoreBlock
 from coevolve.report.downstream_grid import BOLD, WHAT, Shown, score_grid, sources
 from coevolve.report.markdown import sentence
-from coevolve.report.picture import GAP, LEAST_WIDTH, LETTER, PAPER_COLOR, ROW, SMALL_LETTER
-from coevolve.report.style import save, styled
+from coevolve.report.panels import GAP, LETTER, PAPER_COLOR, ROW, SMALL_LETTER, sentences, stacked, widen, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,20 +18,7 @@ LEFT = 0.08
 def write_score_picture(table: Downstream, out: Path) -> list[Path]:
     """`out`/<table>.svg and .png; the paths."""
     blocks: Sequence[ScoreBlock | None] = table.blocks or (None,)
-    panels = [_Panel(table, block) for block in blocks]
-    width = max(LEAST_WIDTH, *(panel.width for panel in panels))
-    for panel in panels:
-        panel.wrap(width)
-    with styled():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(width, sum(panel.height for panel in panels)))
-        ratios = [panel.height for panel in panels]
-        axes = figure.subplots(len(panels), 1, squeeze=False, gridspec_kw={"height_ratios": ratios, "hspace": 0})
-        figure.subplots_adjust(left=0, right=1, bottom=0, top=1)
-        for panel, row in zip(panels, axes, strict=True):
-            panel.draw(row[0], width)
-        return save(figure, out / table.name)
+    return stacked([_Panel(table, block) for block in blocks], out / table.name)
 
 
 class _Panel:
@@ -52,35 +37,24 @@ class _Panel:
         self.widths = [
             max(LETTER * len(head), *map(_width, cells)) for head, cells in zip(self.heads, columns, strict=True)
         ]
-        self._widen_for_headings()
+        if self.widths:
+            widen(self.widths, [(head.label, len(head.below)) for head in self.grid.headings])
         self.first = LEFT + LETTER * max((len(label) for label, _ in self.grid.rows), default=0)
         self.width = self.first + sum(self.widths) + GAP * (len(self.widths) + 1)
         self.height = 0.0
 
-    def _widen_for_headings(self) -> None:
-        first = 0
-        for head in self.grid.headings if self.widths else ():
-            room = sum(self.widths[first : first + len(head.below)]) + GAP * (len(head.below) - 1)
-            self.widths[first] += max(0.0, LETTER * len(head.label) - room)
-            first += len(head.below)
-
     def wrap(self, width: float) -> None:
         """Break the sentences at the width of the picture; fixes the height."""
-        letters = int(width / SMALL_LETTER)
-        self.said = [line for text in self.said for line in textwrap.wrap(text, letters)]
-        self.notes = [line for text in self.notes for line in textwrap.wrap(text, letters, break_on_hyphens=False)]
+        self.said, self.notes = wrapped(self.said, width), wrapped(self.notes, width)
         self.height = ROW * (4.5 + 0.8 * (len(self.said) + len(self.notes)) + len(self.grid.rows))
 
     def draw(self, axes: "Axes", width: float) -> None:
         """Everything of the block, top down."""
-        axes.set_xlim(0, width)
-        axes.set_ylim(self.height, 0)
-        axes.axis("off")
         axes.text(LEFT, ROW * 0.9, self.title, fontsize=9.5, fontweight="bold", va="center")
-        y = _sentences(axes, ROW * 1.9, self.said) + ROW * 0.2
+        y = sentences(axes, LEFT, ROW * 1.9, self.said) + ROW * 0.2
         if self.widths:
             y = self._grid(axes, y)
-        _sentences(axes, y + ROW * 0.1, self.notes)
+        sentences(axes, LEFT, y + ROW * 0.1, self.notes)
 
     def _grid(self, axes: "Axes", y: float) -> float:
         lefts = [self.first + GAP + sum(self.widths[:place]) + GAP * place for place in range(len(self.widths))]
@@ -106,13 +80,6 @@ class _Panel:
             y += ROW
         axes.plot([LEFT, right], [y - ROW * 0.5] * 2, color="black", linewidth=1.0)
         return y
-
-
-def _sentences(axes: "Axes", y: float, lines: Sequence[str]) -> float:
-    for line in lines:
-        axes.text(LEFT, y, line, fontsize=6.5, color="#333333", va="center")
-        y += ROW * 0.8
-    return y
 
 
 def _width(cell: Shown) -> float:

@@ -23,7 +23,7 @@ from coevolve.report.downstream_grid import (
     sources,
 )
 from coevolve.report.latex import SPECIAL
-from coevolve.report.markdown import sentence
+from coevolve.report.markdown import pipes, sentence
 from coevolve.report.scores import Row
 
 CELLS = """table block student_of_paper row label column value low high bootstrap_low bootstrap_high displayed gain best
@@ -50,10 +50,7 @@ def score_markdown(table: Downstream) -> str:
 
 def _markdown_grid(shown: ScoreGrid) -> Iterator[str]:
     heads = ["", *(f"{head.label}, {below}" for head in shown.headings for below in head.below)]
-    yield f"| {' | '.join(heads)} |"
-    yield f"|---|{'---:|' * (len(heads) - 1)}"
-    for label, cells in shown.rows:
-        yield f"| {' | '.join([label, *map(_markdown_cell, cells)])} |"
+    return pipes(heads, ([label, *map(_markdown_cell, cells)] for label, cells in shown.rows))
 
 
 def _markdown_cell(cell: Shown) -> str:
@@ -65,9 +62,7 @@ def _differences(block: ScoreBlock) -> list[str]:
     rows = score_difference_rows(block)
     if not rows:
         return []
-    table = [f"| {' | '.join(row)} |" for row in (DIFFERENCE_HEADS, *rows)]
-    table.insert(1, "|---|---|" + "---:|" * (len(DIFFERENCE_HEADS) - 2))
-    return [f"Paired differences. {PAIRED}", "", *table, ""]
+    return [f"Paired differences. {PAIRED}", "", *pipes(DIFFERENCE_HEADS, rows, texts=2), ""]
 
 
 def score_latex(table: Downstream) -> str:

@@ -1,6 +1,6 @@
 """Tables as Markdown, and the sentences that every form of them shares. The same runs give the same bytes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from coevolve.report.grid import Grid, Text, difference_rows, grid
 from coevolve.report.runs import TrackedRun
@@ -68,12 +68,17 @@ def sentence(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
+def pipes(heads: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1) -> Iterator[str]:
+    """The lines of a Markdown table, its first `texts` columns to the left, numbers to the right."""
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{'---|' * texts}{'---:|' * (len(heads) - texts)}"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+
+
 def _markdown_grid(shown: Grid) -> Iterator[str]:
     heads = ["round", *(f"{head.label}, {below}" for head in shown.headings for below in head.below)]
-    yield f"| {' | '.join(heads)} |"
-    yield f"|{'---:|' * len(heads)}"
-    for round, texts in shown.rows:
-        yield f"| {' | '.join([str(round), *map(_markdown_text, texts)])} |"
+    return pipes(heads, ([str(round), *map(_markdown_text, texts)] for round, texts in shown.rows), texts=0)
 
 
 def _markdown_text(text: Text) -> str:
@@ -85,6 +90,4 @@ def _markdown_differences(block: Block) -> list[str]:
     round, rows = difference_rows(block)
     if round is None:
         return []
-    table = [f"| {' | '.join(row)} |" for row in (DIFFERENCE_HEADS, *rows)]
-    table.insert(1, "|---|" + "---:|" * (len(DIFFERENCE_HEADS) - 1))
-    return [f"Paired differences at round {round}. {PAIRED} (or cheaper).", "", *table, ""]
+    return [f"Paired differences at round {round}. {PAIRED} (or cheaper).", "", *pipes(DIFFERENCE_HEADS, rows), ""]

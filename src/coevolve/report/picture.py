@@ -1,45 +1,25 @@
 """A table as a picture: the same cells as in Markdown, with rules as in print. One panel a block."""
 
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coevolve.report.grid import Grid, Text, grid
 from coevolve.report.markdown import BOLD, WHAT, run_line, sentence
-from coevolve.report.style import save, styled
+from coevolve.report.panels import GAP, LETTER, PAPER_COLOR, ROW, SMALL_LETTER, sentences, stacked, widen, wrapped
 from coevolve.report.tables import Block, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ROW = 0.19
-"""Height of a row in inches."""
-LETTER = 0.075
-"""Width of a letter of a cell in inches."""
-SMALL_LETTER = 0.056
-GAP = 0.12
-LEAST_WIDTH = 6.5
-PAPER_COLOR = "#666666"
+LEFT = 0.05
+"""Where titles, sentences and rules begin, in inches."""
 
 
 def write_picture(table: Table, out: Path) -> list[Path]:
     """`out`/tableN.svg and .png; the paths."""
     blocks: Sequence[Block | None] = table.blocks or (None,)
-    panels = [_Panel(table, block) for block in blocks]
-    width = max(LEAST_WIDTH, *(panel.width for panel in panels))
-    for panel in panels:
-        panel.wrap(width)
-    with styled():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(width, sum(panel.height for panel in panels)))
-        ratios = [panel.height for panel in panels]
-        axes = figure.subplots(len(panels), 1, squeeze=False, gridspec_kw={"height_ratios": ratios, "hspace": 0})
-        figure.subplots_adjust(left=0, right=1, bottom=0, top=1)
-        for panel, row in zip(panels, axes, strict=True):
-            panel.draw(row[0], width)
-        return save(figure, out / table.name)
+    return stacked([_Panel(table, block) for block in blocks], out / table.name)
 
 
 class _Panel:
@@ -54,7 +34,7 @@ class _Panel:
         below = [text for head in self.grid.headings for text in head.below]
         cells = zip(*self._texts(), strict=True)
         self.widths = [max(_width(Text(head)), *map(_width, column)) for head, column in zip(below, cells, strict=True)]
-        self._widen_for_headings()
+        widen(self.widths, [(head.label, len(head.below)) for head in self.grid.headings])
         self.intervals = [
             SMALL_LETTER * (max(len(text.interval) for text in column) + 1.5)
             for column in zip(*self._texts(), strict=True)
@@ -62,49 +42,31 @@ class _Panel:
         self.width = 0.6 + sum(self.widths) + GAP * len(self.widths)
         self.height = 0.0
 
-    def _widen_for_headings(self) -> None:
-        first = 0
-        for head in self.grid.headings:
-            room = sum(self.widths[first : first + len(head.below)]) + GAP * (len(head.below) - 1)
-            self.widths[first] += max(0.0, LETTER * len(head.label) - room)
-            first += len(head.below)
-
     def _texts(self) -> list[tuple[Text, ...]]:
         return [texts for _, texts in self.grid.rows]
 
     def wrap(self, width: float) -> None:
         """Break the sentences at the width of the picture; fixes the height."""
-        letters = int(width / SMALL_LETTER)
-        self.said = [line for text in self.said for line in textwrap.wrap(text, letters)]
-        self.notes = [line for text in self.notes for line in textwrap.wrap(text, letters, break_on_hyphens=False)]
+        self.said, self.notes = wrapped(self.said, width), wrapped(self.notes, width)
         lines = 1.3 + 0.8 * (len(self.said) + len(self.notes)) + 2 + len(self.grid.rows) + 2.2
         self.height = ROW * lines
 
     def draw(self, axes: "Axes", width: float) -> None:
         """Everything of the block, top down."""
-        axes.set_xlim(0, width)
-        axes.set_ylim(self.height, 0)
-        axes.axis("off")
         y = ROW * 0.9
-        axes.text(0.05, y, self.title, fontsize=9.5, fontweight="bold", va="center")
-        y = self._sentences(axes, y + ROW, self.said) + ROW * 0.2
+        axes.text(LEFT, y, self.title, fontsize=9.5, fontweight="bold", va="center")
+        y = sentences(axes, LEFT, y + ROW, self.said) + ROW * 0.2
         right = 0.45 + sum(self.widths) + GAP * len(self.widths)
-        axes.plot([0.05, right], [y - ROW * 0.5] * 2, color="black", linewidth=1.0)
+        axes.plot([LEFT, right], [y - ROW * 0.5] * 2, color="black", linewidth=1.0)
         y = self._headings(axes, y)
-        axes.plot([0.05, right], [y - ROW * 0.5] * 2, color="black", linewidth=0.6)
+        axes.plot([LEFT, right], [y - ROW * 0.5] * 2, color="black", linewidth=0.6)
         for round, texts in self.grid.rows:
             axes.text(0.3, y, str(round), ha="right", va="center", fontsize=8)
             for x, text, color, room in zip(self._rights(), texts, self._colors(), self.intervals, strict=True):
                 _cell(axes, x, y, text, color, room)
             y += ROW
-        axes.plot([0.05, right], [y - ROW * 0.5] * 2, color="black", linewidth=1.0)
-        self._sentences(axes, y + ROW * 0.1, self.notes)
-
-    def _sentences(self, axes: "Axes", y: float, lines: Sequence[str]) -> float:
-        for line in lines:
-            axes.text(0.05, y, line, fontsize=6.5, color="#333333", va="center")
-            y += ROW * 0.8
-        return y
+        axes.plot([LEFT, right], [y - ROW * 0.5] * 2, color="black", linewidth=1.0)
+        sentences(axes, LEFT, y + ROW * 0.1, self.notes)
 
     def _headings(self, axes: "Axes", y: float) -> float:
         rights, first = self._rights(), 0

@@ -202,7 +202,7 @@ class Batch:
 
     async def _lead(self, task: Task) -> None:
         if self._stop is not None and not self._begun(task):
-            self._missing(task, "not started")
+            self._missing(task, str(self._stop))
             return
         try:
             produced = await self._runner.run(task, self.scope)
