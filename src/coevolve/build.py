@@ -18,6 +18,7 @@ from typing import Any, Literal, NoReturn, TypeVar
 
 import hydra
 from hydra._internal.utils import get_args_parser
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException, OverrideParseException
@@ -96,9 +97,14 @@ def _checked(plain: dict[str, Any], kind: type[C]) -> C:
 
 
 def compose(*overrides: str, config_name: ConfigName = "config") -> DictConfig:
-    """What the command line `overrides` compose to, outside a Hydra job. Raises Hydra's own errors."""
-    with hydra.initialize_config_dir(str(conf_dir()), version_base="1.3"):
-        return hydra.compose(config_name, overrides=_freed(_meant(overrides, config_name)))
+    """What the command line `overrides` compose to, inside a Hydra job too. Raises Hydra's own errors."""
+    job = GlobalHydra.instance().hydra
+    GlobalHydra.instance().clear()
+    try:
+        with hydra.initialize_config_dir(str(conf_dir()), version_base="1.3"):
+            return hydra.compose(config_name, overrides=_freed(_meant(overrides, config_name)))
+    finally:
+        GlobalHydra.instance().hydra = job
 
 
 def run_folder(config: RunConfig) -> Path:

@@ -9,10 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from coevolve.archive import write_json, write_tasks
-from coevolve.build import conf_dir
+from coevolve.build import compose, load
 from coevolve.construction.base import Inapplicable, Limits
 from coevolve.construction.registry import CONSTRUCTIONS
 from coevolve.curation.bundled import bundled_rows
@@ -38,7 +36,9 @@ def bench_export(rows: int = ROWS) -> dict[str, Any]:
         benchmark.write_text("".join(json.dumps(item) + "\n" for item in _benchmark()))
         figures: dict[str, Any] = {"rows": made}
         for form in ("grpo", "sft"):
-            config = _configured(form, runs=str(folder / "runs"), out=str(folder / form), benchmarks=str(benchmark))
+            words = [f"format={form}", f"runs={folder / 'runs'}", f"out={folder / form}", f"benchmarks={benchmark}"]
+            words += ["mix=even", "format.pass_rate_above=-1", "format.pass_rate_below=2"]
+            config = load(compose(*words, config_name="export"), ExportConfig)
             started = time.perf_counter()
             lines = export(config, lambda _: None)
             seconds = time.perf_counter() - started
@@ -48,20 +48,6 @@ def bench_export(rows: int = ROWS) -> dict[str, Any]:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(f"{made} candidate rows, peak {peak} MiB")
     return {**figures, "peak_mb": peak}
-
-
-def _configured(form: str, **given: str) -> ExportConfig:
-    """The shipped configuration of an export; a Hydra job, as this runs in, cannot compose another."""
-    whole = {key: value for key, value in _conf("export.yaml").items() if key != "defaults"}
-    groups = {"format": form, "mix": "even", "comparison": "none", "verification": "default"}
-    whole |= {group: _conf(f"{group}/{option}.yaml") for group, option in groups.items()}
-    whole["format"] |= {"pass_rate_above": -1.0, "pass_rate_below": 2.0}
-    return ExportConfig.model_validate({**whole, **given})
-
-
-def _conf(name: str) -> dict[str, Any]:
-    content: dict[str, Any] = yaml.safe_load((conf_dir() / name).read_text(encoding="utf-8"))
-    return content
 
 
 def _write_run(run: Path, wanted: int) -> int:

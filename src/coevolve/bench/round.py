@@ -1,13 +1,17 @@
 """What a round takes beside its calls: a whole run against an endpoint with known latencies, tracking off and on."""
 
 import json
+import math
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any, NamedTuple
+
+from scipy.special import stdtrit
 
 from coevolve.agents.base import draw_seed
 from coevolve.archive import load_tasks
@@ -21,8 +25,8 @@ from coevolve.ledger import CallKey, Row
 from coevolve.run import main
 
 SLOTS = 64
-REPEATS = 2
-"""Runs with tracking off, and as many with tracking on."""
+REPEATS = 6
+"""Runs with tracking off, each beside one with tracking on, in turn before and after it."""
 CHAINS_A_DOMAIN = 8
 
 
@@ -38,12 +42,14 @@ class Timed(NamedTuple):
 def bench_round() -> dict[str, Any]:
     """Figures of one round of every operator; prints them for people."""
     with tempfile.TemporaryDirectory() as folder:
-        runs = {
-            state: [_run(Path(folder), f"{state}-{repeat}", state) for repeat in range(REPEATS)]
-            for state in ("off", "local")
-        }
+        runs: dict[str, list[Timed]] = {"off": [], "local": []}
+        for repeat in range(REPEATS):
+            for state in sorted(runs, reverse=repeat % 2 == 0):
+                runs[state].append(_run(Path(folder), f"{state}-{repeat}", state))
     off = min(runs["off"], key=lambda timed: timed.round_seconds)
-    tracked = min(runs["local"], key=lambda timed: timed.round_seconds)
+    pairs = zip(runs["off"], runs["local"], strict=True)
+    shares = [tracked.round_seconds / untracked.round_seconds - 1 for untracked, tracked in pairs]
+    share, spread = fmean(shares), _half_interval(shares)
     whole = makespan(off.stages.whole, SLOTS)
     in_line = makespan(off.stages.in_line, SLOTS)
     generation = makespan(off.stages.generation, SLOTS)
@@ -51,7 +57,8 @@ def bench_round() -> dict[str, Any]:
         "round_ratio": round(off.round_seconds / whole, 3),
         "batch_ratio": round(off.batch_seconds / generation, 3),
         "in_line_ratio": round(off.round_seconds / in_line, 3),
-        "tracking_share": round(tracked.round_seconds / off.round_seconds - 1, 4),
+        "tracking_share": round(share, 4),
+        "tracking_share_interval": None if spread is None else [round(share - spread, 4), round(share + spread, 4)],
         "round_seconds": [round(timed.round_seconds, 2) for timed in (*runs["off"], *runs["local"])],
         "bound_seconds": round(whole, 2),
         "in_line_seconds": round(in_line, 2),
@@ -63,8 +70,16 @@ def bench_round() -> dict[str, Any]:
     print(f"one round, {3 * CHAINS_A_DOMAIN} chains, {off.calls} calls, {SLOTS} at a time: {off.round_seconds:.2f} s")
     print(f"its critical path with every allowed overlap: {whole:.2f} s, in the order of Algorithm 1: {in_line:.2f} s")
     print(f"the batch alone: {off.batch_seconds:.2f} s, its bound {generation:.2f} s")
-    print(f"with tracking: {tracked.round_seconds:.2f} s (the shorter of {REPEATS} runs each)")
+    ends = "" if spread is None else f" (95 % {share - spread:+.1%} to {share + spread:+.1%})"
+    print(f"with tracking a round takes {share:+.1%}{ends}, over {REPEATS} pairs of runs")
     return figures
+
+
+def _half_interval(values: Sequence[float]) -> float | None:
+    """Half of Student's 95 % interval of a mean; None for a single value."""
+    if len(values) < 2:
+        return None
+    return float(stdtrit(len(values) - 1, 0.975)) * stdev(values) / math.sqrt(len(values))
 
 
 def _run(folder: Path, name: str, tracking: str) -> Timed:
