@@ -1,17 +1,14 @@
 """What a round takes beside its calls: a whole run against an endpoint with known latencies, tracking off and on."""
 
 import json
-import math
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any, NamedTuple
-
-from scipy.special import stdtrit
 
 from coevolve.agents.base import draw_seed
 from coevolve.archive import load_tasks
@@ -22,6 +19,7 @@ from coevolve.config import RunConfig
 from coevolve.errors import ToolError
 from coevolve.events import Scope
 from coevolve.ledger import CallKey, Row
+from coevolve.report.statistics import student
 from coevolve.run import main
 
 SLOTS = 64
@@ -49,7 +47,7 @@ def bench_round() -> dict[str, Any]:
     off = min(runs["off"], key=lambda timed: timed.round_seconds)
     pairs = zip(runs["off"], runs["local"], strict=True)
     shares = [tracked.round_seconds / untracked.round_seconds - 1 for untracked, tracked in pairs]
-    share, spread = fmean(shares), _half_interval(shares)
+    share, (low, high) = fmean(shares), student([shares])
     whole = makespan(off.stages.whole, SLOTS)
     in_line = makespan(off.stages.in_line, SLOTS)
     generation = makespan(off.stages.generation, SLOTS)
@@ -58,7 +56,7 @@ def bench_round() -> dict[str, Any]:
         "batch_ratio": round(off.batch_seconds / generation, 3),
         "in_line_ratio": round(off.round_seconds / in_line, 3),
         "tracking_share": round(share, 4),
-        "tracking_share_interval": None if spread is None else [round(share - spread, 4), round(share + spread, 4)],
+        "tracking_share_interval": [round(low, 4), round(high, 4)],
         "round_seconds": [round(timed.round_seconds, 2) for timed in (*runs["off"], *runs["local"])],
         "bound_seconds": round(whole, 2),
         "in_line_seconds": round(in_line, 2),
@@ -70,16 +68,8 @@ def bench_round() -> dict[str, Any]:
     print(f"one round, {3 * CHAINS_A_DOMAIN} chains, {off.calls} calls, {SLOTS} at a time: {off.round_seconds:.2f} s")
     print(f"its critical path with every allowed overlap: {whole:.2f} s, in the order of Algorithm 1: {in_line:.2f} s")
     print(f"the batch alone: {off.batch_seconds:.2f} s, its bound {generation:.2f} s")
-    ends = "" if spread is None else f" (95 % {share - spread:+.1%} to {share + spread:+.1%})"
-    print(f"with tracking a round takes {share:+.1%}{ends}, over {REPEATS} pairs of runs")
+    print(f"with tracking a round takes {share:+.1%} (95 % {low:+.1%} to {high:+.1%}), over {REPEATS} pairs of runs")
     return figures
-
-
-def _half_interval(values: Sequence[float]) -> float | None:
-    """Half of Student's 95 % interval of a mean; None for a single value."""
-    if len(values) < 2:
-        return None
-    return float(stdtrit(len(values) - 1, 0.975)) * stdev(values) / math.sqrt(len(values))
 
 
 def _run(folder: Path, name: str, tracking: str) -> Timed:
