@@ -9,7 +9,8 @@ with loading():
 
 def main(config: CurateConfig) -> int:
     """One curation."""
-    from coevolve.curate import curate
+    with loading():
+        from coevolve.curate import curate
 
     for line in curate(config):
         print(line)

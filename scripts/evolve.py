@@ -9,7 +9,8 @@ with loading():
 
 def main(config: RunConfig) -> int:
     """One run."""
-    from coevolve.run import main as run
+    with loading():
+        from coevolve.run import main as run
 
     return run(config)
 

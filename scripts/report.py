@@ -9,7 +9,8 @@ with loading():
 
 def main(config: ReportConfig) -> int:
     """Write them and say what is missing."""
-    from coevolve.report.writing import report
+    with loading():
+        from coevolve.report.writing import report
 
     for line in report(config):
         print(line)

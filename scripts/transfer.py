@@ -11,7 +11,8 @@ with loading():
 
 def main(config: TransferConfig) -> int:
     """One run a harness, one after another."""
-    from coevolve.transfer import arms, evaluate
+    with loading():
+        from coevolve.transfer import arms, evaluate
 
     runs = arms(config)
     for number, arm in enumerate(runs, 1):

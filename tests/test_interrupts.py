@@ -46,7 +46,7 @@ def test_a_script_has_no_traceback_however_early_it_is_stopped(after: float, tmp
     time.sleep(after)
     program.send_signal(signal.SIGINT)
     _, said = program.communicate(timeout=60)
-    assert program.returncode == 3
+    assert program.returncode == 3, said
     assert "Traceback" not in said
 
 

@@ -12,7 +12,7 @@ import shutil
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stderr
+from contextlib import ExitStack, redirect_stderr
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar
 
@@ -31,6 +31,7 @@ from coevolve.config import RunConfig
 from coevolve.config_models import Config
 from coevolve.errors import CoevolveError, ConfigError, Interrupted, Stopped, UserError, boundary
 from coevolve.explain import explain_hydra, explain_validation, flat_keys, one_line
+from coevolve.interrupts import loading
 from coevolve.replaying import as_recorded, asks_replay
 
 C = TypeVar("C", bound=Config)
@@ -123,15 +124,19 @@ def entry(main: Callable[[C], int], kind: type[C], config_name: ConfigName = "co
 
     Exit codes: 0 done; 2 the input is wrong, one line on stderr; 3 stopped with everything saved; 1 anything else.
     """
+    composing = ExitStack()
+    composing.enter_context(loading())
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises instead of printing and exiting
     sys.argv[1:] = _freed(_meant(sys.argv[1:], config_name))
     _check_flags()
     _check_launcher(sys.argv[1:])
     if {"-m", "--multirun"} & set(sys.argv[1:]):
         os.environ.setdefault(SWEEP_VARIABLE, sweep_name(sys.argv[1:]))
+        composing.close()
     codes: list[int] = []
 
     def job(composed: DictConfig) -> None:
+        composing.close()
         code = _run(main, composed, kind)
         if code and _swept() and not _in_this_process():
             raise JobFailed(code)
@@ -178,10 +183,12 @@ def _run(main: Callable[[C], int], composed: DictConfig, kind: type[C]) -> int:
         print(f"job {job.job.num}: {' '.join(job.overrides.task)}", file=sys.stderr)
     try:
         with boundary(CoevolveError, "unexpected"):
-            plain = _plain(composed)
-            if asks_replay(plain):
-                plain = as_recorded(plain, _plain(hydra.compose("config")), HydraConfig.get().overrides.task)
-            return main(_checked(plain, kind))
+            with loading():
+                plain = _plain(composed)
+                if asks_replay(plain):
+                    plain = as_recorded(plain, _plain(hydra.compose("config")), HydraConfig.get().overrides.task)
+                config = _checked(plain, kind)
+            return main(config)
     except KeyboardInterrupt:
         _say("interrupted")
         raise SystemExit(3) from None

@@ -1,7 +1,8 @@
-"""Ctrl-C while a script still loads its parts: one line instead of a traceback. It imports next to nothing itself."""
+"""Ctrl-C while a script loads its parts or its configuration: one line, no traceback. It imports next to nothing."""
 
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -12,13 +13,15 @@ STOPPED = 3
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Inside, Ctrl-C ends the program at once: an import that is broken off half-way raises anything.
+    """Inside, Ctrl-C ends the program at once: an import or a lookup that is broken off half-way raises anything.
 
-    Where whoever started the program has Ctrl-C ignored, it stays ignored.
+    Where whoever started the program has Ctrl-C ignored, it stays ignored; only a main thread may set handlers.
     """
     before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _leave)
+    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, _leave)
     try:
         yield
     finally:

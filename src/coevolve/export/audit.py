@@ -4,7 +4,8 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ LEAK_WORDS = 10
 """A row that shares this many words in a row with a skill's text repeats the skill."""
 WORD = re.compile(r"\w+")
 AT_ONCE = 16
+"""Rows whose gold is judged side by side."""
 
 
 class Drop(NamedTuple):
@@ -106,13 +108,19 @@ def leaks(rows: Iterable[Row], skills: Iterable[Skill]) -> list[Drop]:
 
 async def wrong_gold(rows: Sequence[Row], verifiers: Verifiers, tick: Callable[[int], None]) -> list[Drop]:
     """Rows whose gold, or whose target's answer, the verifier does not accept again. Raises ToolError."""
-    found = []
-    done = 0
-    async for row, why in _judged(rows, verifiers):
-        done += 1
-        tick(done)
-        if why is not None:
-            found.append(Drop(row.key, "gold", why))
+    found: list[Drop] = []
+    left, done = iter(rows), count(1)
+
+    async def judge() -> None:
+        for row in left:
+            why = await _fault(row, verifiers)
+            tick(next(done))
+            if why is not None:
+                found.append(Drop(row.key, "gold", why))
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(AT_ONCE):
+            group.create_task(judge())
     return sorted(found)
 
 
@@ -124,15 +132,6 @@ def libraries(runs: Sequence[Path]) -> list[Skill]:
             for skill in load_harness(folder).skills:
                 found.setdefault(skill.model_dump_json(exclude={"provenance", "status"}), skill)
     return list(found.values())
-
-
-async def _judged(rows: Sequence[Row], verifiers: Verifiers) -> AsyncIterator[tuple[Row, str | None]]:
-    for start in range(0, len(rows), AT_ONCE):
-        batch = rows[start : start + AT_ONCE]
-        async with asyncio.TaskGroup() as group:
-            made = [group.create_task(_fault(row, verifiers)) for row in batch]
-        for row, task in zip(batch, made, strict=True):
-            yield row, task.result()
 
 
 async def _fault(row: Row, verifiers: Verifiers) -> str | None:
@@ -149,9 +148,7 @@ async def _fault(row: Row, verifiers: Verifiers) -> str | None:
     if grade.verdict != "equal":
         what = "the target's answer" if row.target else "the reference"
         return f"{what} is not accepted ({grade.verdict}): {grade.reason or grade.extracted}"
-    if draft.program is None and (draft.tests is None or draft.tests.kind != "call_output"):
-        return None
-    checked = await verifiers.check(domain, draft)
+    checked = await verifiers.confirm(domain, draft)
     if checked.cause == "tool_failure":
         raise ToolError(f"{row.key}: its gold could not be judged: {checked.problems}")
     return None if checked.ok else "; ".join(checked.problems)

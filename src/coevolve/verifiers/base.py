@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 from coevolve.config import VerificationConfig
 from coevolve.errors import ConfigError, ToolError, boundary
@@ -16,6 +17,7 @@ from coevolve.verifiers.checkers import Checkers
 from coevolve.verifiers.code import CodeVerifier
 from coevolve.verifiers.grades import Grade, Sameness, SelfCheck, Verifier
 from coevolve.verifiers.math import MathVerifier
+from coevolve.verifiers.programs import program_check
 from coevolve.verifiers.science import ScienceVerifier
 from coevolve.verifiers.tools import Tools
 
@@ -66,6 +68,15 @@ class Verifiers:
         """Judge a draft by its own evidence; never remembered, since a program may be random."""
         return await self._verifier(domain).check(draft)
 
+    async def confirm(self, domain: str, draft: Draft) -> SelfCheck:
+        """Judge once more the program of a draft that `check` has passed; ok where it has none.
+
+        One look where `check` takes two: a program that two looks found steady is not tried for chance again.
+        """
+        if draft.tests is not None and (draft.program is not None or draft.tests.kind == "call_output"):
+            return await self.check(domain, draft)
+        return await program_check(_Remembered(self, domain), draft, self.tools, looks=1)
+
     async def warm(self) -> None:
         """Start boxes and checker processes now, so that no later answer waits for them. Raises SandboxRefused."""
         await self.checkers.warm()
@@ -101,6 +112,16 @@ class Verifiers:
                 while len(self._grades) > REMEMBERED:
                     self._grades.popitem(last=False)
         return grade
+
+
+class _Remembered(NamedTuple):
+    """Comparisons of one domain by way of the verdicts remembered."""
+
+    verifiers: Verifiers
+    domain: str
+
+    async def compare(self, draft: Draft, value: str) -> Grade:
+        return await self.verifiers.compare(self.domain, draft, value)
 
 
 def _sources(module: str) -> Iterator[Path]:
