@@ -5,7 +5,8 @@ import pytest
 from tests.verifiers.conftest import CONFIG
 
 from coevolve.errors import ConfigError
-from coevolve.tasks import Answer, AnswerType, Draft, Tolerance
+from coevolve.sandbox.programs import Run
+from coevolve.tasks import Answer, AnswerType, Draft, Tests, Tolerance
 from coevolve.verifiers import kinds
 from coevolve.verifiers.base import Tools, Verifiers
 from coevolve.verifiers.typed import TypedVerifier
@@ -105,6 +106,33 @@ async def test_a_program_that_disagrees_refuses_the_reference(program: str, caus
             break
     assert not check.ok
     assert check.cause in cause
+
+
+@pytest.mark.parametrize(
+    ("program", "cause"),
+    [("print(17 * 2)", None), ("print(35)", "wrong_reference"), ("print(1 / 0)", "wrong_reference")],
+)
+async def test_a_certificate_is_confirmed_by_one_more_run(
+    verifiers: Verifiers, monkeypatch: pytest.MonkeyPatch, program: str, cause: str | None
+) -> None:
+    looks, run = [], verifiers.sandbox.run
+
+    async def counted(source: str, *args: str, second: bool = False) -> Run:
+        looks.append(second)
+        return await run(source, *args, second=second)
+
+    monkeypatch.setattr(verifiers.sandbox, "run", counted)
+    checked = await verifiers.confirm("math", draft("integer", "34", program))
+    assert (checked.ok, checked.cause) == (cause is None, cause)
+    assert looks == [False]
+
+
+async def test_confirming_takes_the_call_of_a_predicted_output_again(verifiers: Verifiers) -> None:
+    tests = Tests(kind="call_output", code="def f(x):\n    return x + 1\n", call="f(2)")
+    asked = Draft(question="?", answer=Answer(type="code_output", value="3"), tests=tests)
+    assert (await verifiers.confirm("coding", asked)).ok
+    wrong = asked.model_copy(update={"answer": Answer(type="code_output", value="4")})
+    assert (await verifiers.confirm("coding", wrong)).cause == "wrong_reference"
 
 
 async def test_programs_may_print_fractions_radicals_and_units(verifiers: Verifiers) -> None:
