@@ -17,7 +17,7 @@ help: ## this list
 demo: $(STAMP) ## four rounds on the embedded solver, in minutes (weights are fetched once)
 	$(BIN)/python scripts/evolve.py experiment=demo
 
-test: $(STAMP) ## the default suite, under five minutes
+test: $(STAMP) ## the default suite, about ten minutes
 	$(BIN)/python -m pytest
 
 test-slow: $(STAMP) ## tests that take minutes or need the embedded weights
