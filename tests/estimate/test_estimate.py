@@ -23,6 +23,7 @@ SMALL = (
     "domain=math",
     "budget=demo",
     "budget.gate_per_domain=4",
+    "budget.chain_concurrency=1",  # else the order of admissions, and with it the run, hangs on the clock
     "constraints=demo",
     "seeds.per_domain=4",
     "seeds.screen.enabled=false",
@@ -71,7 +72,7 @@ def test_a_pilot_of_two_rounds_foretells_a_run_of_five(runs: tuple[Path, Path]) 
         assert expected(made, column, phases=("generation",)) == pytest.approx(actual["generation"][column], rel=most)
     for column in (CALLS, TOKENS_IN, TOKENS_OUT):
         low, _, high = spread(made.sums()[:, column])
-        assert 0.98 * low <= truth.work[column] <= 1.02 * high  # which run it is hangs on the order of its admissions
+        assert low <= truth.work[column] <= high
     assert made.used["declared"] == set()
 
 
