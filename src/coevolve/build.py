@@ -3,7 +3,6 @@
 Hydra composes, pydantic decides: `load` validates once and nothing below it sees a DictConfig.
 """
 
-import errno
 import hashlib
 import io
 import os
@@ -30,7 +29,7 @@ from pydantic import ValidationError
 from coevolve.config import RunConfig
 from coevolve.config_models import Config
 from coevolve.errors import CoevolveError, ConfigError, Interrupted, Stopped, UserError, boundary
-from coevolve.explain import explain_hydra, explain_validation, flat_keys, one_line
+from coevolve.explain import denied_file, explain_hydra, explain_validation, flat_keys, named_failure, one_line
 from coevolve.interrupts import loading
 from coevolve.replaying import as_recorded, asks_replay
 
@@ -50,6 +49,7 @@ ConfigName = Literal[
     "evaluate",
 ]
 SWEEP_VARIABLE = "COEVOLVE_SWEEP"
+MULTIRUN = frozenset({"-m", "--multirun"})
 FREE_MAPPINGS = ("seeds.columns", "seeds.defaults", "benchmark.columns", "benchmark.defaults", "training.arguments")
 """Mappings whose keys are the user's own; Hydra would want a plus sign before each."""
 SHORT: Mapping[str, Mapping[str, str]] = {"curate": {"seeds": "seeds.paths"}}
@@ -124,13 +124,18 @@ def entry(main: Callable[[C], int], kind: type[C], config_name: ConfigName = "co
 
     Exit codes: 0 done; 2 the input is wrong, one line on stderr; 3 stopped with everything saved; 1 anything else.
     """
-    composing = ExitStack()
-    composing.enter_context(loading())
+    with ExitStack() as composing:
+        composing.enter_context(loading())
+        sys.exit(_composed(main, kind, config_name, composing))
+
+
+def _composed(main: Callable[[C], int], kind: type[C], config_name: ConfigName, composing: ExitStack) -> int:
+    """Exit code of the script; `composing` is closed where the job or the sweep begins."""
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises instead of printing and exiting
     sys.argv[1:] = _freed(_meant(sys.argv[1:], config_name))
     _check_flags()
     _check_launcher(sys.argv[1:])
-    if {"-m", "--multirun"} & set(sys.argv[1:]):
+    if _sweeps(sys.argv[1:]):
         os.environ.setdefault(SWEEP_VARIABLE, sweep_name(sys.argv[1:]))
         composing.close()
     codes: list[int] = []
@@ -145,27 +150,31 @@ def entry(main: Callable[[C], int], kind: type[C], config_name: ConfigName = "co
     try:
         hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name=config_name)(job)()
     except JobFailed as failure:
-        sys.exit(failure.code)
+        return failure.code
     except (HydraException, OmegaConfBaseException) as error:
         _say(_explained(error, config_name))
-        sys.exit(2)
+        return 2
     except UserError as error:
         _say(one_line(error))
-        sys.exit(2)
+        return 2
     except KeyboardInterrupt:
         _say("interrupted")
-        sys.exit(3)
+        return 3
     except BrokenPipeError:  # the reader of our output has gone, as in `--help | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
-    sys.exit(max(codes, default=0))
+        return 1
+    return max(codes, default=0)
 
 
 def sweep_name(arguments: list[str]) -> str:
     """A name that is the same whenever the same sweep is started again, whatever the order of its words."""
-    words = sorted(word for word in arguments if word not in {"-m", "--multirun"})
+    words = sorted(word for word in arguments if word not in MULTIRUN)
     experiment = next((word.split("=")[1] for word in words if word.startswith("experiment=")), "sweep")
     return f"{experiment.replace(',', '+')}-{hashlib.sha256(' '.join(words).encode()).hexdigest()[:8]}"
+
+
+def _sweeps(words: Sequence[str]) -> bool:
+    return not MULTIRUN.isdisjoint(words)
 
 
 def _swept() -> bool:
@@ -193,40 +202,22 @@ def _run(main: Callable[[C], int], composed: DictConfig, kind: type[C]) -> int:
         _say("interrupted")
         raise SystemExit(3) from None
     except CoevolveError as error:
-        named = _named(error) or _named(error.__cause__)
-        code = _exit_code(error, named)
-        if isinstance(named, Interrupted) and _swept() and _in_this_process():
+        failure = named_failure(error) or named_failure(error.__cause__)
+        code = _exit_code(error, failure)
+        if isinstance(failure, Interrupted) and _swept() and _in_this_process():
             raise SystemExit(code) from None
         return code
 
 
-def _exit_code(error: CoevolveError, named: CoevolveError | None) -> int:
-    if named is None and (denied := _denied(error.__cause__)):
+def _exit_code(error: CoevolveError, failure: CoevolveError | None) -> int:
+    if failure is None and (denied := denied_file(error.__cause__)):
         _say(f"{denied.filename}: {denied.strerror}; give a place that you may use, or change its permissions")
         return 2
-    if named is None:
+    if failure is None:
         traceback.print_exception(error.__cause__ or error)
         return 1
-    _say(one_line(named))
-    return 2 if isinstance(named, UserError) else 3 if isinstance(named, Stopped) else 1
-
-
-def _named(error: BaseException | None) -> CoevolveError | None:
-    """The failure of our own vocabulary in `error`, also from within an exception group; user errors first."""
-    if isinstance(error, BaseExceptionGroup):
-        found = [named for inner in error.exceptions if (named := _named(inner))]
-        return min(found, key=lambda named: not isinstance(named, UserError), default=None)
-    if isinstance(error, CoevolveError) and type(error) is not CoevolveError:
-        return error
-    return None
-
-
-def _denied(error: BaseException | None) -> OSError | None:
-    """A file or folder that this user may not read or write, also from within an exception group."""
-    if isinstance(error, BaseExceptionGroup):
-        return next((denied for inner in error.exceptions if (denied := _denied(inner))), None)
-    named = isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) and error.filename
-    return error if named and isinstance(error, OSError) else None
+    _say(one_line(failure))
+    return 2 if isinstance(failure, UserError) else 3 if isinstance(failure, Stopped) else 1
 
 
 def _meant(words: Sequence[str], config_name: ConfigName) -> list[str]:
@@ -238,7 +229,7 @@ def _meant(words: Sequence[str], config_name: ConfigName) -> list[str]:
 
 def _freed(words: Sequence[str]) -> list[str]:
     starts = tuple(f"{mapping}{mark}" for mapping in FREE_MAPPINGS for mark in ".=")
-    swept = bool({"-m", "--multirun"} & set(words))
+    swept = _sweeps(words)
     words = [_quoted(word if swept else _listed(word), swept) for word in words]
     return [f"++{word}" if word.startswith(starts) else word for word in words]
 
@@ -286,7 +277,7 @@ def _check_flags() -> None:
 
 def _check_launcher(words: Sequence[str]) -> None:
     """Refuse Slurm where there is none; what submitit says there is a traceback."""
-    if {"-m", "--multirun"} & set(words) and "execution=slurm" in words and shutil.which("srun") is None:
+    if _sweeps(words) and "execution=slurm" in words and shutil.which("srun") is None:
         _say("execution=slurm: there is no srun here; start the sweep where Slurm is, or take execution=local")
         sys.exit(2)
 

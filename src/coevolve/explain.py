@@ -1,11 +1,14 @@
-"""One line out of what Hydra, OmegaConf and pydantic say about a wrong configuration: what, where, and the cure."""
+"""One line out of what Hydra, OmegaConf, pydantic and failures say: what, where, and the cure."""
 
+import errno
 import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
+
+from coevolve.errors import CoevolveError, UserError
 
 UNKNOWN_KEY = re.compile(r"Could not override '([^']+)'|Key '[^']*' is not in struct\s+full_key: (\S+)")
 UNKNOWN_OPTION = re.compile(r"Could not find '([^']+)/([^'/]+)'")
@@ -114,3 +117,21 @@ def explain_validation(error: ValidationError, plain: Any) -> str:
     problems = error.errors()
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return one_line(_problem(plain, problems[0])) + more
+
+
+def named_failure(error: BaseException | None) -> CoevolveError | None:
+    """The failure of our own vocabulary in `error`, also from within an exception group; user errors first."""
+    if isinstance(error, BaseExceptionGroup):
+        found = [named for inner in error.exceptions if (named := named_failure(inner))]
+        return min(found, key=lambda named: not isinstance(named, UserError), default=None)
+    if isinstance(error, CoevolveError) and type(error) is not CoevolveError:
+        return error
+    return None
+
+
+def denied_file(error: BaseException | None) -> OSError | None:
+    """A file or folder that this user may not read or write, also from within an exception group."""
+    if isinstance(error, BaseExceptionGroup):
+        return next((denied for inner in error.exceptions if (denied := denied_file(inner))), None)
+    named = isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) and error.filename
+    return error if named and isinstance(error, OSError) else None

@@ -8,7 +8,7 @@ from coevolve.errors import ConfigError
 from coevolve.sandbox.programs import Run
 from coevolve.tasks import Answer, AnswerType, Draft, Tests, Tolerance
 from coevolve.verifiers import kinds
-from coevolve.verifiers.base import Tools, Verifiers
+from coevolve.verifiers.base import Grade, Tools, Verifiers
 from coevolve.verifiers.typed import TypedVerifier
 
 
@@ -125,6 +125,19 @@ async def test_a_certificate_is_confirmed_by_one_more_run(
     checked = await verifiers.confirm("math", draft("integer", "34", program))
     assert (checked.ok, checked.cause) == (cause is None, cause)
     assert looks == [False]
+
+
+@pytest.mark.parametrize("looks", ["check", "confirm"])
+async def test_a_comparison_that_could_not_be_made_is_no_wrong_reference(
+    verifiers: Verifiers, monkeypatch: pytest.MonkeyPatch, looks: str
+) -> None:
+    async def failed(*ignored: object) -> Grade:
+        return Grade("unknown", None, "infra: no checker process")
+
+    monkeypatch.setattr(verifiers, "compare", failed)
+    monkeypatch.setattr(verifiers.registry["math"], "compare", failed)
+    checked = await getattr(verifiers, looks)("math", draft("integer", "34", "print(34)"))
+    assert (checked.ok, checked.cause, checked.problems) == (False, "tool_failure", ("infra: no checker process",))
 
 
 async def test_confirming_takes_the_call_of_a_predicted_output_again(verifiers: Verifiers) -> None:

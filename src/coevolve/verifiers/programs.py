@@ -31,16 +31,23 @@ async def program_check(verifier: Compares, draft: Draft, tools: Tools, looks: i
     printed = _last_line(first.stdout)
     if not printed:
         return _refused("wrong_reference", "the program prints nothing")
-    grade = await verifier.compare(draft, printed)
-    if grade.verdict != "equal":
-        return _refused("wrong_reference", f"the program prints {printed[:120]!r}: {grade.verdict} {grade.reason}")
-    if looks > 1:
+    refused = await _compared(verifier, draft, printed, "wrong_reference")
+    if refused is None and looks > 1:
         second = await tools.sandbox.run(draft.program, second=True)
         if second.outcome == "ok" and _last_line(second.stdout) != printed:
-            again = await verifier.compare(draft, _last_line(second.stdout))
-            if again.verdict != "equal":
-                return _refused("ambiguous", "two runs of the program print two values")
-    return SelfCheck(True, (), Certificate(kind="program", detail="the program prints the reference"), None)
+            refused = await _compared(verifier, draft, _last_line(second.stdout), "ambiguous")
+    return refused or SelfCheck(True, (), Certificate(kind="program", detail="the program prints the reference"), None)
+
+
+async def _compared(verifier: Compares, draft: Draft, printed: str, cause: Cause) -> SelfCheck | None:
+    """None when the printed value is the reference; `cause` when it is not."""
+    grade = await verifier.compare(draft, printed)
+    if grade.reason.startswith("infra"):
+        return _refused("tool_failure", grade.reason)
+    if grade.verdict == "equal":
+        return None
+    run = "another run of the program" if cause == "ambiguous" else "the program"
+    return _refused(cause, f"{run} prints {printed[:120]!r}: {grade.verdict} {grade.reason}")
 
 
 def _last_line(output: str) -> str:
