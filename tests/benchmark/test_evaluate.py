@@ -9,13 +9,17 @@ from typing import Any
 
 import pytest
 
+from coevolve.archive import write_tasks
 from coevolve.benchmark.config import EvaluateConfig
 from coevolve.benchmark.items import drawn, read_items
 from coevolve.benchmark.job import asked, evaluate
 from coevolve.benchmark.layouts import relaid
 from coevolve.build import compose, load
-from coevolve.curation.records import Row
+from coevolve.curation.bundled import bundled_rows
+from coevolve.curation.forms import Form
+from coevolve.curation.records import Notes, Row
 from coevolve.errors import ConfigError, DataError, RunCeilingReached
+from coevolve.tasks import DOMAINS, Answer, Tolerance
 
 
 def configured(*words: str) -> EvaluateConfig:
@@ -155,6 +159,20 @@ def test_scibench_gives_a_number_its_unit_and_its_tolerance(tmp_path: Path) -> N
     assert task.answer.tolerance is not None
     assert task.answer.tolerance.rel == 0.05
     assert "\\mathrm{m}" in task.question
+
+
+def test_archived_tasks_are_read_as_they_were(tmp_path: Path) -> None:
+    form = Form("seeds", {}, {}, 600)
+    tasks = [form.task(row, Notes()) for row in bundled_rows(DOMAINS)]
+    count = Answer(type="integer", value="14")
+    metres = Answer(type="quantity", value="3.5", unit="m", tolerance=Tolerance(abs=0.5))
+    named = Answer(type="text", value="helium", aliases=("He",))
+    tasks += [tasks[-1].model_copy(update={"id": answer.type, "answer": answer}) for answer in (count, metres, named)]
+    write_tasks(tmp_path / "tasks.jsonl", tuple(tasks))
+    read = read_items(configured(f"benchmark.path={tmp_path / 'tasks.jsonl'}", "benchmark.form=tasks").benchmark)
+    kept = {"id", "domain", "question", "answer", "tests"}
+    assert not read.unusable
+    assert [task.model_dump(include=kept) for task in read.tasks] == [task.model_dump(include=kept) for task in tasks]
 
 
 def test_a_broken_item_is_named_and_the_others_are_scored(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ class BenchmarkConfig(Config):
     source: Literal["file", "huggingface"]
     split: str | None
     config_name: str | None
-    form: Literal["plain", "livecodebench", "scibench"]
+    form: Literal["plain", "livecodebench", "scibench", "tasks"]
     """plain: columns are read as those of seeds are; the others have layouts of their own."""
     columns: dict[str, str]
     """Our field -> their column."""

@@ -11,11 +11,12 @@ from typing import Any, Literal
 
 from coevolve.curation.records import Row
 
+Layout = Literal["livecodebench", "scibench", "tasks"]
 SCIBENCH_TOLERANCE = 0.05
 """SciBench counts a number within 5 % as right."""
 
 
-def relaid(form: Literal["livecodebench", "scibench"], row: Row) -> Row:
+def relaid(form: Layout, row: Row) -> Row:
     """The record in our own fields; a record that has not its layout's fields is a fault."""
     if row.fault:
         return row
@@ -83,7 +84,23 @@ def _scibench(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-LAYOUTS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+def _tasks(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A line of a run's `archive/v<k>/tasks.jsonl`."""
+    answer = data["answer"]
+    tolerance = answer.get("tolerance") or {}
+    return {
+        **{name: data[name] for name in ("id", "domain", "question")},
+        **{name: data.get(name) for name in ("tests", "solution", "source", "license")},
+        **{name: answer.get(name) for name in ("unit", "choices", "aliases")},
+        "answer": answer["value"],
+        "answer_type": answer["type"],
+        "tolerance_rel": tolerance.get("rel"),
+        "tolerance_abs": tolerance.get("abs"),
+    }
+
+
+LAYOUTS: Mapping[Layout, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "livecodebench": _livecodebench,
     "scibench": _scibench,
+    "tasks": _tasks,
 }

@@ -143,7 +143,8 @@ def _numeric(domain: Domain, row: Mapping[str, Any], text: str, stated: str | No
         return Answer(type="percent", value=value, unit="%")
     whole = re.fullmatch(r"-?\d+", value) is not None
     measured = bool(unit) and not whole and unit not in CURRENCIES
-    if domain == "science" or stated == "quantity" or tolerance is not None or measured:
+    counted = whole and stated == "integer" and tolerance is None
+    if not counted and (domain == "science" or stated == "quantity" or tolerance is not None or measured):
         return Answer(type="quantity", value=value, unit=unit, tolerance=tolerance)
     return Answer(type="integer" if whole else "decimal", value=value, unit=unit)
 
