@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from coevolve.benchmark.layouts import Layout
 from coevolve.config import CeilingConfig, Domain, VerificationConfig
 from coevolve.config_models import Config, Positive, SolverConfig, VllmConfig
 from coevolve.report.evaluations import UNTRAINED
@@ -23,7 +24,7 @@ class BenchmarkConfig(Config):
     source: Literal["file", "huggingface"]
     split: str | None
     config_name: str | None
-    form: Literal["plain", "livecodebench", "scibench", "tasks"]
+    form: Literal["plain", Layout]
     """plain: columns are read as those of seeds are; the others have layouts of their own."""
     columns: dict[str, str]
     """Our field -> their column."""
