@@ -170,6 +170,23 @@ def test_the_mix_is_met_to_the_row() -> None:
     assert len(choose(rows, {"math": 10, "coding": 2}, None, None)) == 48
 
 
+def test_mix_all_leaves_no_row_out_and_keeps_the_shares_at_a_size(runs: Path, benchmarks: Path, tmp_path: Path) -> None:
+    words = ("format=grpo", "format.pass_rate_above=-1", "format.pass_rate_below=2", "mix=all", "files=[jsonl]")
+    export(configured(runs, benchmarks, tmp_path / "all", *words), print)
+    audit = json.loads((tmp_path / "all" / "audit.json").read_text())
+    written = [line for path in (tmp_path / "all").glob("jsonl/*.jsonl") for line in path.read_text().splitlines()]
+    assert len(written) == audit["kept"] > 0
+    rows = [row(number) for number in range(30)] + [row(number, "science") for number in range(30, 40)]
+    assert len(choose(rows, None, None, None)) == 40
+    assert [one.task.domain for one in choose(rows, None, 8, None)] == ["math"] * 6 + ["science"] * 2
+    with pytest.raises(DataError, match="size=40 is the most"):
+        choose(rows, None, 60, None)
+    with pytest.raises(DataError, match="no row can be exported"):
+        choose([], None, 5, None)
+    with pytest.raises(ConfigError, match="null to all three"):
+        configured(runs, benchmarks, tmp_path / "some", "mix=all", "mix.math=3")
+
+
 def test_a_token_budget_is_never_passed() -> None:
     rows = [row(number)._replace(total_tokens=30) for number in range(40)]
     assert sum(one.total_tokens or 0 for one in choose(rows, {"math": 1}, None, 100)) == 90

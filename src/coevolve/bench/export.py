@@ -37,7 +37,7 @@ def bench_export(rows: int = ROWS) -> dict[str, Any]:
         figures: dict[str, Any] = {"rows": made}
         for form in ("grpo", "sft"):
             words = [f"format={form}", f"runs={folder / 'runs'}", f"out={folder / form}", f"benchmarks={benchmark}"]
-            words += ["mix=even", "format.pass_rate_above=-1", "format.pass_rate_below=2"]
+            words += ["mix=all", "format.pass_rate_above=-1", "format.pass_rate_below=2"]
             config = load(compose(*words, config_name="export"), ExportConfig)
             started = time.perf_counter()
             lines = export(config, lambda _: None)

@@ -17,7 +17,7 @@ def card(config: ExportConfig, splits: Mapping[str, Sequence[Row]], audit: Audit
     lines = ["---", yaml.safe_dump(_front_matter(config, splits, rows), sort_keys=False).rstrip(), "---", ""]
     lines += [f"# coevolve export ({config.format.name})", ""]
     lines += ["Reasoning tasks made and verified by task-harness co-evolution, with the lineage of every row.", ""]
-    lines += _table(("split", "rows", *config.mix.weights), [_split_row(config, *item) for item in splits.items()])
+    lines += _table(("split", "rows", *config.mix.domains), [_split_row(config, *item) for item in splits.items()])
     lines += ["", "## Where the rows come from", ""]
     lines += _table(("run", "ablation", "rows", "rounds"), _origins(rows))
     lines += ["", "## What was measured", "", *_measured(rows)]
@@ -39,14 +39,14 @@ def _front_matter(config: ExportConfig, splits: Mapping[str, Sequence[Row]], row
         **({"license": licenses[0]} if len(licenses) == 1 else named),
         "task_categories": ["question-answering", "text-generation"],
         "language": ["en"],
-        "tags": ["synthetic", "reasoning", *config.mix.weights],
+        "tags": ["synthetic", "reasoning", *config.mix.domains],
         "configs": [{"config_name": "default", "data_files": files}],
     }
 
 
 def _split_row(config: ExportConfig, split: str, rows: Sequence[Row]) -> tuple[str, ...]:
     counts = Counter(row.task.domain for row in rows)
-    return (split, str(len(rows)), *(str(counts[domain]) for domain in config.mix.weights))
+    return (split, str(len(rows)), *(str(counts[domain]) for domain in config.mix.domains))
 
 
 def _origins(rows: Sequence[Row]) -> list[tuple[str, ...]]:

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from coevolve.config import VerificationConfig
 from coevolve.config_models import Config, Count, Positive
-from coevolve.tasks import Domain
+from coevolve.tasks import DOMAINS, Domain
 
 Share = Annotated[float, Field(ge=0, lt=1)]
 Files = Literal["verl", "trl", "jsonl", "hf"]
@@ -31,22 +31,33 @@ class FormatConfig(Config):
 
 
 class MixConfig(Config):
-    """Shares of the domains, as weights; 0 = none of it."""
+    """Shares of the domains, as weights; 0 = none of it, null in all three = the shares of the rows that passed."""
 
     name: str
-    math: Count
-    coding: Count
-    science: Count
+    math: Count | None
+    coding: Count | None
+    science: Count | None
 
     @property
-    def weights(self) -> dict[Domain, int]:
-        """Domain -> weight, those above 0."""
-        weights: dict[Domain, int] = {"math": self.math, "coding": self.coding, "science": self.science}
-        return {domain: weight for domain, weight in weights.items() if weight}
+    def weights(self) -> dict[Domain, int] | None:
+        """Domain -> weight, those above 0; None = the shares of the rows that passed."""
+        weights = {domain: weight for domain, weight in self._given().items() if weight}
+        return weights or None
+
+    @property
+    def domains(self) -> tuple[Domain, ...]:
+        """Those that rows may come from."""
+        return tuple(self.weights or DOMAINS)
+
+    def _given(self) -> dict[Domain, int | None]:
+        return {"math": self.math, "coding": self.coding, "science": self.science}
 
     @model_validator(mode="after")
     def _needs_a_weight(self) -> "MixConfig":
-        if not self.weights:
+        given = list(self._given().values())
+        if any(weight is None for weight in given) and any(weight is not None for weight in given):
+            raise ValueError("mix: give every domain a weight, or null to all three")
+        if self.weights is None and None not in given:
             raise ValueError("mix: give at least one domain a weight above 0")
         return self
 

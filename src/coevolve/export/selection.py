@@ -1,11 +1,12 @@
 """Which audited rows go out: the mix of domains, the size, and train against validation by family."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from coevolve.errors import DataError
 from coevolve.export.rows import Row
-from coevolve.tasks import Domain
+from coevolve.tasks import DOMAINS, Domain
 
 
 def shuffled(rows: Sequence[Row], seed: int) -> list[Row]:
@@ -13,19 +14,27 @@ def shuffled(rows: Sequence[Row], seed: int) -> list[Row]:
     return sorted(rows, key=lambda row: (_draw(seed, row.key), row.key))
 
 
-def choose(rows: Sequence[Row], weights: Mapping[Domain, int], size: int | None, tokens: int | None) -> list[Row]:
-    """The first rows of each domain that make up the mix. Raises DataError naming what is short and what would do."""
+def choose(
+    rows: Sequence[Row], weights: Mapping[Domain, int] | None, size: int | None, tokens: int | None
+) -> list[Row]:
+    """The first rows of each domain that make up the mix; without weights, in the shares of the rows themselves.
+
+    Raises DataError naming what is short and what would do.
+    """
+    if weights is None:
+        found = Counter(row.task.domain for row in rows)
+        weights = {domain: found[domain] for domain in DOMAINS if found[domain]}
     pools = {domain: [row for row in rows if row.task.domain == domain] for domain in weights}
     total = sum(weights.values())
     if size is None:
-        size = min(len(pool) * total // weights[domain] for domain, pool in pools.items())
+        size = min((len(pool) * total // weights[domain] for domain, pool in pools.items()), default=0)
     counts = _counts(weights, size)
     if short := {domain: count for domain, count in counts.items() if count > len(pools[domain])}:
         best = min(len(pool) * total // weights[domain] for domain, pool in pools.items())
         have = ", ".join(f"{len(pools[domain])} {domain} rows of {count} wanted" for domain, count in short.items())
         raise DataError(f"size={size}: only {have} passed; size={best} is the most with this mix, or give more runs")
-    if size == 0:
-        have = ", ".join(f"{domain}: {len(pool)}" for domain, pool in pools.items())
+    if size == 0 or not rows:
+        have = ", ".join(f"{domain}: {len(pool)}" for domain, pool in pools.items()) or "none"
         raise DataError(
             f"no row can be exported with this mix (rows that passed: {have}); give another mix= or more runs"
         )
